@@ -49,9 +49,9 @@ def preload() -> None:
     import nmtcore.evaluation.scores
     import nmtcore.experiment.inference
     import nmtcore.experiment.training
-    import nmtcore.reporting.paper_table
     import nmtcore.reporting.plain_tables
-    import nmtcore.segmentation.learn  # noqa: F401
+    import nmtcore.segmentation.learn
+    import nmtcore.tables.make  # noqa: F401
 
 
 def fork_scripts() -> None:

@@ -115,8 +115,9 @@ TABLES = {f"{name}_table": name for name in PLAIN_TABLES} | {
 FILES |= {file_type: f"{{results}}/tables/{{folder}}{name}.md" for file_type, name in TABLES.items()}
 FILES |= {
     f"{file_type.removesuffix('_table')}_json": f"{{results}}/tables/{{folder}}{TABLES[file_type]}.json"
-    for file_type in ("table", "claim_table", "licence_table")
+    for file_type in ("claim_table", "licence_table")
 }
+FILES["table_frame"] = "{results}/tables/{folder}{table}.parquet"
 
 TABLE_FORMATS = ("csv", "tex")
 """Formats of each table in addition to Markdown; `data_table` is also `data_csv`..."""

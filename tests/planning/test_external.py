@@ -20,8 +20,8 @@ from nmtcore.planning.evaluation import (
 )
 from nmtcore.planning.inference import measured_features
 from nmtcore.planning.targets import unknown_target
-from nmtcore.reporting.seed_items import run_items
 from nmtcore.tables.plan import planned_table, table_notes
+from nmtcore.tables.sheets import run_items
 
 
 @pytest.fixture

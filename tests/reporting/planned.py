@@ -1,13 +1,18 @@
 """Planned tables for tests of what is made of them."""
 
 import re
+import tempfile
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from nmtcore.config.typed import build, plain
 from nmtcore.layout import Layout
 from nmtcore.tables.blocks import TEXTS, Block, Items, Table
 from nmtcore.tables.cells import Cell, Claim, PlannedRuns, PlannedTable
+from nmtcore.tables.kinds import KINDS, loaded
+from nmtcore.tables.make import make_frame
+from nmtcore.tables.query import Frame, read_frame, write_frame
 
 
 def planned(
@@ -48,6 +53,26 @@ def planned(
         }
     )  # fmt: skip
     return build(PlannedTable, plain(table), where="the plan")  # as the job gets it
+
+
+def stored_frame(table: PlannedTable) -> Frame:
+    """Make the frame of a table, as it is read again from its file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.parquet"
+        write_frame(make_frame(table), path)
+        frame = read_frame(path)
+    assert frame.table == table
+    return frame
+
+
+def blocks_of(frame: Frame) -> list[Block]:
+    """Make the parts of a table's page, whose numbers all lead to their runs."""
+    return list(loaded(KINDS[frame.table.table_kind].blocks)(frame))
+
+
+def page_blocks(table: PlannedTable) -> list[Block]:
+    """Make the parts of the page of a table."""
+    return blocks_of(stored_frame(table))
 
 
 def _measured(values: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import write_manifest
-from nmtcore.reporting.paper_table import write_claims, write_table
+from nmtcore.tables.make import write_claims, write_table
 
 HOSTILE = "<script>alert('&')</script>"
 """Text of a corpus that would be a script."""
@@ -31,9 +31,9 @@ def report_folder(folder: Path, systems: list[str], *, seeds: int = 1) -> dict[s
     for run in names:
         write_manifest(layout, names_of(*run), {**SOURCES, "description": HOSTILE})
     table = {"folder": "", "table": "p2020_table_1"}
-    tables, figure = (Path(layout.path(file_type, **table)) for file_type in ("table_json", "figure"))
+    tables, figure = (Path(layout.path(file_type, **table)) for file_type in ("table_frame", "figure"))
     claims = Path(layout.path("claim_json", folder=""))
-    write_table(_plan(layout, systems, seeds), layout=layout, json=tables, table=tables.with_suffix(".md"))
+    write_table(_plan(layout, systems, seeds), frame=tables, table=tables.with_suffix(".md"))
     write_claims([tables], scale="small", json=claims, table=claims.with_suffix(".md"))
     write_text(figure, '<?xml version="1.0"?><svg><clipPath id="c"/><g clip-path="url(#c)"></g></svg>')
     return {

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -13,8 +14,16 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
+from nmtcore.config.own_folder import project_of_folder
 from nmtcore.reporting import charts
 from nmtcore.reporting.charts import COLOURS, MARKED, broken, chart_svg, system_looks, write_chart
+from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.figures import construction_figure, difference_figure, length_figure, time_figure
+from nmtcore.tables.make import write_table
+from nmtcore.tables.measures import measure_label
+from nmtcore.tables.parts import ITEMS
+from nmtcore.tables.plan import table_plan
+from nmtcore.tables.query import NUMBERS, Frame
 
 LONG = "relative_tree_traversal_with_the_brackets_of_both_sides_l4"
 SYSTEMS = ("transformer_base", "pascal", LONG)
@@ -24,53 +33,65 @@ def frame(rows, **same):
     return pd.DataFrame(rows).assign(**same)
 
 
+def number_frame(rows, baseline="transformer_base", cells=()):
+    """Make a frame of numbers, on the test of a data set, with BLEU unless a row says something else."""
+    same = {"dataset": "wmt16_en2de", "test": "test", "measure": "bleu", "column": "", "training_noise": True}
+    table = PlannedTable(
+        paper="p", name="t", table_kind="scores", title="", place="", description="", baselines=(baseline,), cells=cells
+    )
+    return Frame(table, [dict.fromkeys(NUMBERS.names) | same | row for row in rows], [])
+
+
 def differences():
-    rows = [
-        {"measure": measure, "system": system, "difference": delta, "low": delta - 1.5, "high": delta + 0.5}
-        for measure, first in (("BLEU", -1.25), ("chrF", 0.5))
+    return number_frame(
+        {"measure": measure, "column": f"rehearsal_multi30k_en2de/test/{measure}", "row": system, "runs": system,
+         "baseline": "transformer_base", "delta": delta, "low": delta - 1.5, "high": delta + 0.5,
+         "training_noise": False}
+        for measure, first in (("bleu", -1.25), ("chrf", 0.5))
         for delta, system in zip((first, 0.25, 3), (*SYSTEMS[1:], LONG + "5"), strict=True)
-    ]
-    return frame(rows, test="rehearsal_multi30k_en2de test", baseline="transformer_base", one_seed=True)
+    )  # fmt: skip
 
 
 def lengths():
-    rows = [
-        {"system": system, "subset": name, "sentences": count, "score": score, "low": score - 2, "high": score + 3}
+    return number_frame(
+        {"row": system, "item": name, "sentences": count, "values": [score] * 2, "low": score - 2, "high": score + 3}
         for start, system in enumerate(SYSTEMS, start=28)
         for score, (name, count) in enumerate((("1 to 10", 20), ("11 to 20", 300), ("over 60", 1000)), start=start)
-    ]
-    return frame(rows, test="wmt16_en2de, test", measure="BLEU", one_seed=False)
+    )
 
 
 def times():
     numbers = {"transformer_base": (1, 1), "depparse_l1": (1.2, 1.5), LONG: (None, 3.5)}
-    rows = [
-        {"system": system, "source": source, "time": time}
+    return number_frame(
+        {"row": system, "dataset": "multi30k_cs2en", "column": "relative_time", "published": own[0], "values": own[1:]}
         for system, own in numbers.items()
-        for source, time in zip((charts.PUBLISHED, charts.OURS), own, strict=True)
-        if time
-    ]
-    return frame(rows, dataset="multi30k_cs2en", baseline="transformer_base")
+    )
 
 
 def counts():
-    shares = {"question": 3.7, "control/raising": 15.9, "all sentences": 100.0}
-    sources = ("published", "wmt16_en2de, test")
-    return frame({"source": own, "subset": name, "share": share, "sentences": 30 * share}
-                 for own in sources for name, share in shares.items())  # fmt: skip
+    shares = {"question": 3.7, "control_raising": 15.9, "total": 100.0}
+    cells = (Cell(row="total", column="sentences", item="total", published=3000),)
+    return number_frame(
+        (
+            {"row": name, "column": "sentences", "measure": "sentences", "item": ITEMS.get(name, name),
+             "share": share, "sentences": 30 * share, "published": 30 * share}
+            for name, share in shares.items()
+        ),
+        cells=cells,
+    )  # fmt: skip
 
 
 def gains():
-    parts = (("question", 1.5, 32, 1.4), ("control/raising", -0.5, 16, 0.1), ("all", 0.5, 1000, None))
-    rows = [
-        {"subset": name, "sentences": count, "source": source,
-         "difference": gain, "low": gain - size, "high": gain + size}
-        for name, ours, count, published in parts
-        for source, gain, size in ((LONG, ours, 1), (f"{LONG}, published", published, np.nan))
-        if gain is not None
-    ]  # fmt: skip
-    fixed = {"test": "wmt16_en2de, test", "measure": "BLEU", "baseline": "transformer_base"}
-    return frame(rows, share=12.5, one_seed=False, **fixed)
+    parts = (("question", 1.5, 32, 1.4), ("control_raising", -0.5, 16, 0.1), ("all", 0.5, 1000, None))
+    return number_frame(
+        {"row": name, "item": name, "sentences": count, "share": 12.5, "system": LONG, "baseline": "transformer_base",
+         "delta": gain, "low": gain - 1, "high": gain + 1, "published": published}
+        for name, gain, count, published in parts
+    )  # fmt: skip
+
+
+def constructions():
+    return Frame(counts().table, [*counts().rows, *gains().rows], [])
 
 
 def curves(updates=5):
@@ -103,10 +124,10 @@ def sharpness():
 
 
 CHARTS = {
-    "differences": lambda: charts.difference_chart(differences()),
-    "lengths": lambda: charts.length_chart(lengths()),
-    "times": lambda: charts.time_chart(times()),
-    "constructions": lambda: charts.construction_chart(counts(), gains()),
+    "differences": lambda: difference_figure(differences()),
+    "lengths": lambda: length_figure(lengths()),
+    "times": lambda: time_figure(times()),
+    "constructions": lambda: construction_figure(constructions()),
     "curves": lambda: charts.curve_chart(curves()),
     "curves beside one another": lambda: charts.curve_chart(curves(), columns=3),
     "sharpness": lambda: charts.sharpness_chart(sharpness()),
@@ -139,39 +160,38 @@ def title(part):
 
 
 def test_differences_are_dots_with_their_intervals():
-    rows = differences()
-    figure = charts.difference_chart(rows)
-    for part, measure in zip(figure.subfigs, ("BLEU", "chrF"), strict=True):
-        (ax,), own = part.axes, rows[rows.measure == measure]
+    rows = differences().rows
+    for part, measure in zip(difference_figure(differences()).subfigs, ("bleu", "chrf"), strict=True):
+        (ax,), own = part.axes, [row for row in rows if row["measure"] == measure]
         said = "difference from transformer_base, 95 % interval without training noise"
-        assert title(part) == f"{measure}, rehearsal_multi30k_en2de test: {said}"
+        assert title(part) == f"{measure_label(measure)}, rehearsal_multi30k_en2de test: {said}"
         drawn = dots(ax)
         names = names_at(ax)
-        assert [names[y] for _, y, _, _ in drawn] == own.system.tolist()
-        assert [x for x, *_ in drawn] == own.difference.tolist()
+        assert [names[y] for _, y, _, _ in drawn] == [row["row"] for row in own]
+        assert [x for x, *_ in drawn] == [row["delta"] for row in own]
         assert [ends for _, _, ends, _ in drawn] == [
-            [[pytest.approx(row.low), y], [pytest.approx(row.high), y]]
-            for row, y in zip(own.itertuples(), names, strict=True)
+            [[pytest.approx(row["low"]), y], [pytest.approx(row["high"]), y]] for row, y in zip(own, names, strict=True)
         ]
-        looks = system_looks(["transformer_base", *rows.system])
+        looks = system_looks(["transformer_base", *(row["row"] for row in rows)])
         colours = [container[0].get_color() for container in ax.containers]
-        assert colours == [looks[name].color for name in own.system]
+        assert colours == [looks[row["row"]].color for row in own]
 
 
 def test_scores_by_length_have_the_names_and_sizes_of_bins():
-    rows = lengths()
-    (part,) = charts.length_chart(rows).subfigs
+    rows = lengths().rows
+    (part,) = length_figure(lengths()).subfigs
     (ax,) = part.axes
     assert title(part) == "BLEU, wmt16_en2de, test, 95 % interval; hollow: fewer than 30 sentences"
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1 to 10 (20)", "11 to 20 (300)", "over 60 (1000)"]
     drawn = dots(ax)
     assert [round(x) for x, *_ in drawn] == [0, 1, 2] * 3
     assert len({x for x, *_ in drawn}) == 9, "systems are beside one another"
-    assert [y for _, y, _, _ in drawn] == rows.score.tolist()
-    assert [(ends[0][1], ends[1][1]) for _, _, ends, _ in drawn] == list(zip(rows.low, rows.high, strict=True))
-    assert [hollow for *_, hollow in drawn] == (rows.sentences < 30).tolist()
-    assert [line.get_ydata().tolist() for line in ax.lines if len(line.get_ydata()) > 1] == [
-        rows[rows.system == system].score.tolist() for system in SYSTEMS
+    assert [(y, ends[0][1], ends[1][1]) for _, y, ends, _ in drawn] == [
+        (row["values"][0], row["low"], row["high"]) for row in rows
+    ]
+    assert [hollow for *_, hollow in drawn] == [row["sentences"] < 30 for row in rows]
+    assert [list(line.get_ydata()) for line in ax.lines if len(line.get_ydata()) > 1] == [
+        [row["values"][0] for row in rows if row["row"] == system] for system in SYSTEMS
     ]
 
 
@@ -180,7 +200,7 @@ def bars(ax):
 
 
 def test_times_and_counts_are_bars_with_their_numbers():
-    figure = charts.time_chart(times())
+    figure = time_figure(times())
     (part,), (ax,) = figure.subfigs, figure.axes
     assert title(part) == "multi30k_cs2en: time relative to transformer_base"
     assert [(width, hollow) for _, width, hollow in bars(ax)] == [
@@ -192,15 +212,15 @@ def test_times_and_counts_are_bars_with_their_numbers():
     assert places == pytest.approx(
         [np.mean([y for y, *_ in bars(ax)[start:end]]) for start, end in ((0, 2), (2, 4), (4, 5))]
     )
-    (ax,) = charts.construction_chart(counts(), gains()[:0]).subfigs[0].axes
-    assert [width for _, width, _ in bars(ax)] == [3.7, 15.9, 100] * 2
+    (ax,) = construction_figure(counts()).subfigs[0].axes
+    assert [width for _, width, _ in bars(ax)] == pytest.approx([3.7, 3.7, 15.9, 15.9, 100, 100])
     places = [y for y, *_ in bars(ax)]
-    assert [places.index(y) for y in sorted(places)] == [0, 3, 1, 4, 2, 5], "sources stand together"
-    assert [text.get_text() for text in ax.texts] == ["111", "477", "3,000"] * 2
+    assert places == sorted(places)
+    assert [text.get_text() for text in ax.texts] == ["111", "111", "477", "477", "3,000", "3,000"]
 
 
 def test_gains_on_constructions_stand_beside_the_published_ones():
-    figure = charts.construction_chart(counts(), gains())
+    figure = construction_figure(constructions())
     part = figure.subfigs[1]
     (ax,) = part.axes
     assert title(part).startswith("BLEU, wmt16_en2de, test: difference from transformer_base, 95 % interval; hollow:")
@@ -214,6 +234,8 @@ def test_gains_on_constructions_stand_beside_the_published_ones():
         [0.5, 2.5], None, [-1.5, 0.5], None, [-0.5, 1.5],
     ]  # fmt: skip
     assert [joined(text) for text in figure.legends[0].texts][2:] == [LONG, f"{LONG}, published"]
+    others = [row | {"baseline": "nmt"} for row in gains().rows]
+    assert len(construction_figure(Frame(counts().table, [*constructions().rows, *others], [])).subfigs) == 3
 
 
 @pytest.mark.parametrize("updates", [5, MARKED + 2])
@@ -319,11 +341,16 @@ def test_long_names_are_broken(name, lines):
     assert broken(name).split("\n") == lines
 
 
-def test_a_figure_is_changed_in_python_as_the_page_says(root, tmp_path, monkeypatch):
+def test_a_frame_is_read_and_drawn_in_python_as_the_page_says(root, tmp_path, monkeypatch):
     shutil.copytree(root / "findings", tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```python\n(.*?)^```$", (root / "docs/tables.md").read_text(), re.M | re.DOTALL)
-    exec(block, names := {})
+    table = Path("results/tables/findings_encoder.md")
+    plan = table_plan(project_of_folder(Path()), table=table.stem)
+    write_table(plan, frame=table.with_suffix(".parquet"), table=table)
+    reading, drawing = re.findall(r"^```python\n(.*?)^```$", (root / "docs/tables.md").read_text(), re.M | re.DOTALL)
+    exec(reading, names := {})
+    assert len(names["rows"][names["rows"].baseline.notna()]) == 12
+    exec(drawing, names := {})
     assert len(dots(names["figure"].axes[0])) == 6
     assert [
         float(own) for own in re.findall(rb"/MediaBox \[ 0 0 ([\d.]+)", (tmp_path / "encoder.pdf").read_bytes())

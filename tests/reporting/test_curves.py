@@ -2,12 +2,13 @@
 
 import json
 
+import pandas as pd
 import pytest
-from reporting.planned import planned
+from reporting.planned import planned, stored_frame
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
-from nmtcore.reporting.curves_table import POINTS, curves_data, draw_curves, drawn_rows, system_curves
+from nmtcore.tables.curves import POINTS, curve_figure, drawn_rows, system_curves
 
 
 def write_history(layout, dataset, system, seed, validations):
@@ -43,7 +44,8 @@ def test_validations_have_bleu_or_the_perplexity_of_all_systems(layout):
     logs = {("d", "base"): bleu(10, 12), ("d", "other"): bleu(9, None, 15), ("e", "base"): bleu(10, 12),
             ("e", "nmt"): [(500, {"perplexity": 8.5})]}  # fmt: skip
     histories = [(*names, write_history(layout, *names, 1, log)) for names, log in logs.items()]
-    assert values(drawn_rows(curves_data(table_of(*histories), layout)["rows"])) == {
+    frame = stored_frame(table_of(*histories))
+    assert values(drawn_rows(pd.DataFrame(frame.rows))) == {
         ("d", "base", 1, "bleu"): [[1000, 10], [2000, 12]],
         ("d", "other", 1, "bleu"): [[1000, 9], [3000, 15]],
         ("e", "base", 1, "bleu"): [[1000, 10], [2000, 12]],
@@ -52,10 +54,12 @@ def test_validations_have_bleu_or_the_perplexity_of_all_systems(layout):
     }
 
 
-@pytest.mark.parametrize(("beams", "search"), [([1], "greedy search"), ([1, 4], "beam of 1 or 4")])
-def test_the_title_names_the_search(layout, beams, search):
-    data = curves_data(table_of(("d", "base", write_history(layout, "d", "base", 1, bleu(10, 12)))), layout)
-    (part,) = draw_curves({**data, "beams": {"d": beams}}).subfigs
+@pytest.mark.parametrize(("beam", "search"), [(1, "greedy search"), (4, "beam of 1 or 4")])
+def test_the_title_names_the_search(layout, beam, search):
+    systems = [("d", name, write_history(layout, "d", name, 1, bleu(10, 12))) for name in ("base", "other")]
+    frames = [stored_frame(table_of(own, beam=size)) for own, size in zip(systems, (1, beam), strict=True)]
+    rows = [row for frame in frames for row in frame.rows]
+    (part,) = curve_figure(frames[0]._replace(rows=rows)).subfigs
     assert part.get_suptitle().replace("\n", " ") == f"dev BLEU in validation, {search}"
 
 
@@ -63,11 +67,11 @@ def test_broken_logs_are_refused(layout):
     path = write_history(layout, "d", "base", 1, [])
     table = table_of(("d", "base", path))
     with pytest.raises(UserError, match=r"training.jsonl records no validation, so there is no curve to draw"):
-        curves_data(table, layout)
+        stored_frame(table)
     for line, sentence in (("{", "line 1: this is not JSON"), ("3", "line 1: this is no line of a training log")):
         write_lines(path, [line])
         with pytest.raises(UserError, match=sentence):
-            curves_data(table, layout)
+            stored_frame(table)
 
 
 def test_the_curves_of_a_run_are_of_all_that_its_log_has(tmp_path):

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, UPOS, AttentionRuns
-from reporting.planned import items, planned, shown, tables, unlinked
+from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, AttentionRuns
+from reporting.planned import blocks_of, items, planned, shown, stored_frame, tables, unlinked
 from reporting.test_curves import bleu, write_history
 from reporting.test_gates import gate_row
 
@@ -17,11 +17,11 @@ from nmtcore.files import write_lines
 from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.reporting import charts
-from nmtcore.reporting.gates import LONGEST, SHOWN_SENTENCES, STRONGEST, gates_drawing, gates_entry
-from nmtcore.reporting.paper_table import KINDS, draw_figure, paper_chart
-from nmtcore.reporting.results import Results
-from nmtcore.reporting.sentence_figures import attention_drawings
 from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
+from nmtcore.tables.gates import LONGEST, SHOWN_SENTENCES, STRONGEST
+from nmtcore.tables.make import draw_figure, write_table
+from nmtcore.tables.sentence_figures import attention_drawings
+from nmtcore.tables.sharpness import sharpness_figure
 
 NOT_TRAINED = "gone on d is not trained yet (unfinished_runs: leave_out)"
 
@@ -37,13 +37,14 @@ def cell(system, files=None, *, reason="", row=None, column="", **source):
 
 
 def made(runs, table):
-    """Return what a figure draws, the blocks of its page, and its texts."""
-    table_kind, results = KINDS[table.table_kind], Results()
-    data = table_kind.data(table, results, runs.layout)
-    blocks = table_kind.blocks(table, results, data)
+    """Return the frame of a table, the blocks of its page, and the texts of its figure."""
+    frame = stored_frame(table)
+    blocks = blocks_of(frame)
     assert unlinked(blocks) == []
-    draw_figure(plain(table), runs.outputs["figure"], layout=runs.layout)
-    return data, blocks, runs.texts()
+    figure = runs.outputs["figure"]
+    write_table(plain(table), frame=figure.with_suffix(".parquet"), table=figure.with_suffix(".md"))
+    draw_figure(figure.with_suffix(".parquet"), figure)
+    return frame, blocks, runs.texts()
 
 
 @pytest.mark.parametrize("table_kind", ["gates", "trees", "attention", "sharpness"])
@@ -134,17 +135,15 @@ def test_attention_is_that_of_the_files(runs):
         attention(runs, "sa", recurrent),
     ]
     table = planned("attention", cells, seeds={"mine": [1], "sa": [1]})
-    data, blocks, texts = made(runs, table)
-    first, second = data["figures"]
-    assert [first[key] for key in ("dataset", "system", "scale", "seed", "split")] == ["d", "mine", "quick", 1, "test"]
-    assert first["sentence"] == {
-        "id": 7, "words": SENTENCES[2], "heads": HEADS, "labels": LABELS, "upos": UPOS,
-        "chosen": "the first sentence with 8 to 15 words and a tree",
-    }  # fmt: skip
+    frame, blocks, texts = made(runs, table)
+    first, second = ([row for row in frame.rows if row["system"] == name] for name in ("mine", "sa"))
+    assert [first[0][key] for key in ("dataset", "runs", "seed", "test")] == ["d", "d/mine", 1, "test"]
+    chosen = "the first sentence with 8 to 15 words and a tree"
+    assert [first[0][key] for key in ("words", "heads", "labels", "chosen")] == [SENTENCES[2], HEADS, LABELS, chosen]
     weights = [row["weights"] for row in read_rows(encoder) if row["id"] == 7 and row["attention"] == "encoder"]
-    assert [own["weights"] for own in first["maps"]] == [np.round(own, 4).tolist() for own in weights]
-    assert [own["claimed"] for own in first["maps"]] == [False, False, True, False]
-    (cross, selection), (decoder, heads) = (row for row in read_rows(recurrent) if row["id"] == 4), second["maps"]
+    assert [own["weights"] for own in first] == [np.round(own, 4).tolist() for own in weights]
+    assert [own["claimed"] for own in first] == [False, False, True, False]
+    (cross, selection), (decoder, heads) = (row for row in read_rows(recurrent) if row["id"] == 4), second
     assert (decoder["rows"], decoder["columns"]) == (["ein", "<h&>", "</s>"], [*SENTENCES[1], "</s>"])
     assert decoder["weights"] == np.round(cross["weights"], 4).tolist()
     assert heads["rows"] == heads["columns"] == SENTENCES[1]
@@ -160,7 +159,7 @@ def test_attention_is_that_of_the_files(runs):
     svg = runs.outputs["figure"].read_text()
     # Once in the tree, beside each layer, and above each head of the first layer
     assert svg.count(">&lt;b&gt;</text>") == 1 + 2 + 2
-    framed, plain = ("".join("".join(own.elements) for own in attention_drawings(figure)) for figure in data["figures"])
+    framed, plain = ("".join("".join(own.elements) for own in attention_drawings(figure)) for figure in (first, second))
     assert framed.count('stroke-width="2"') == 1
     assert ["framed: computed" in own for own in (framed, plain)] == [True, False]
     assert [bool(re.search(r"M[\d.]+ [\d.]+A", own)) for own in (framed, plain)] == [True, False]
@@ -170,14 +169,17 @@ def test_gates_of_short_sentences(runs):
     path = runs.path("gates", "sa")
     lengths = [2, LONGEST + 1, 0, LONGEST, *[3] * SHOWN_SENTENCES]
     rows = [
-        {"id": i, "pieces": [*(f"<{i}.{k}>" for k in range(n)), "</s>"], "norms": [float(k) for k in range(n + 1)]}
+        {"id": i, "pieces": [*(f"<{i}.{k}>" for k in range(n)), "</s>"], "words": [*range(n), -1],
+         "norms": [float(k) for k in range(n + 1)]}
         for i, n in enumerate(lengths)
-    ]
+    ]  # fmt: skip
     write_rows(path, GATES_SCHEMA, rows)
-    entry = gates_entry(path, layout=runs.layout)
-    assert [sentence["id"] for sentence in entry["sentences"]] == [0, 3, 4, 5, 6, 7]
-    assert entry["sentences"][0] == {"id": 0, "pieces": ["<0.0>", "<0.1>"], "norms": [0, 1]}
-    svg = "".join(gates_drawing(entry).elements)
+    table = planned("gates", [cell("sa", {"gates": {"1": str(path)}})], seeds={"sa": [1]})
+    frame, _, _ = made(runs, table)
+    sentences = [row for row in frame.rows if row["subwords"] is not None]
+    assert [row["id"] for row in sentences] == [0, 3, 4, 5, 6, 7]
+    assert (sentences[0]["subwords"], sentences[0]["norms"]) == (["<0.0>", "<0.1>"], [0, 1])
+    svg = runs.outputs["figure"].read_text()
     assert re.findall(r'font-weight="bold">(&lt;[^<]*)', svg)[:2] == ["&lt;0.1&gt;", f"&lt;3.{LONGEST - 1}&gt;"]
     assert 'fill-opacity="0.00"' in svg
     assert f'fill-opacity="{STRONGEST:.2f}"' in svg
@@ -196,17 +198,16 @@ def test_sharpness_of_layers(runs):
     paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)]
     systems = {"mine": (["1.0"], paths), "other": ([], [runs.write_attention("other")])}
     table = sharpness(systems, {"first_sentences": 100, "bins_from": 0.2})
-    data, blocks, texts = made(runs, table)
+    frame, blocks, texts = made(runs, table)
     rows = shown(tables(blocks)[0])
     assert [row[:7] for row in rows] == [
         [name, "d", "test", seeds, "4", layer, ""] for name, seeds in (("mine", "2"), ("other", "1")) for layer in "01"
     ]
-    counts = data["systems"][0]["layers"]["1"]
+    counts = next(row for row in frame.rows if (row["layer"], row["head"]) == (1, None))
     assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
     assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
-    assert data["lowest_bin"] == 2
     assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
-    ax = paper_chart(table, runs.layout).subfigs[0].axes[1]
+    ax = sharpness_figure(frame).subfigs[0].axes[1]
     (bars,) = ax.patches
     assert bars.get_data().values.tolist() == [100 * own / sum(counts["counts"]) for own in counts["counts"][2:]]
     assert to_hex(bars.get_facecolor()) == charts.CLAIMED

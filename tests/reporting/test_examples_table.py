@@ -5,12 +5,12 @@ import re
 
 import pytest
 from markdown_it import MarkdownIt
-from reporting.planned import planned, unlinked
+from reporting.planned import blocks_of, planned, stored_frame, unlinked
 from reporting.runs import EVALUATION, Results
 
 from nmtcore.errors import UserError
-from nmtcore.reporting.examples_table import SHOWN, examples_blocks, examples_data, find_sentence
 from nmtcore.tables.blocks import Page
+from nmtcore.tables.examples import SHOWN, find_sentence
 from nmtcore.tables.render import page_markdown
 
 SOURCES = ["der Hund bellt", "die Katze <script>", "ein | Strich", "gleich"]
@@ -38,8 +38,11 @@ def plan(results, seeds=None, *, supertags=None, reasons=None, **more):
 
 
 def write_table(table):
-    entries = examples_data(table)
-    return page_markdown(Page(title="", blocks=tuple(examples_blocks(table, entries)))), entries
+    """Return the page of a table, and the rows of its frame."""
+    frame = stored_frame(table)
+    blocks = blocks_of(frame)
+    assert unlinked(blocks) == []
+    return page_markdown(Page(title="", blocks=tuple(blocks))), frame.rows
 
 
 def shown_cells(text):
@@ -64,7 +67,7 @@ def test_mostly_empty_translations_are_named_on_top(tmp_path):
 
 def test_the_largest_difference_comes_first(tmp_path):
     results = written(tmp_path, *TRANSLATIONS)
-    text, (entry,) = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)))
+    text, rows = write_table(plan(results, supertags=results.write_annotation("target", "ccg", SUPERTAGS)))
     assert text.splitlines()[:8] == [
         "## d, test: base and other",
         "",
@@ -72,11 +75,11 @@ def test_the_largest_difference_comes_first(tmp_path):
         "| --- | --- | ---: |",
         "| source | die Katze \\<script\\> |  |",
         "| reference | the \\*cat\\* \\`sleeps\\` |  |",
-        f"| base | a cow | {entry['examples'][0]['baseline']['chrf']:.1f} |",
+        f"| base | a cow | {rows[0]['baseline_chrf']:.1f} |",
         "| other | the \\*cat\\* \\`sleeps\\` | 100.0 |",
     ]
-    assert [example["sentence"] for example in entry["examples"]] == [1, 2, 0]
-    assert (entry["seeds"], entry["baseline"], entry["system"]) == ([3], "base", "other")
+    assert [row["sentence"] for row in rows] == [1, 2, 0]
+    assert (rows[0]["seed"], rows[0]["baseline"], rows[0]["system"]) == (3, "base", "other")
     cells = shown_cells(text)
     assert cells[:6] == ["source", "die Katze <script>", "", "reference", "the *cat* `sleeps`", ""]
     assert r"the|NP/N dog|N barks|S[dcl]\NP" in cells
@@ -86,8 +89,8 @@ def test_the_largest_difference_comes_first(tmp_path):
 
 def test_each_system_is_compared_with_the_one_that_its_entry_names(tmp_path):
     results = written(tmp_path, *TRANSLATIONS)
-    text, (entry,) = write_table(plan(results, compared_with={"base": "other"}, baselines=("other",)))
-    assert (entry["baseline"], entry["system"]) == ("other", "base")
+    text, rows = write_table(plan(results, compared_with={"base": "other"}, baselines=("other",)))
+    assert {(row["baseline"], row["system"]) for row in rows} == {("other", "base")}
     assert "## d, test: other and base\n" in text
 
 
@@ -96,29 +99,27 @@ def test_at_most_ten_examples_are_shown_and_equal_translations_never(tmp_path):
     results.write_run("base", 3, ["a b c"] * 30)
     for empty, shown in ((15, SHOWN), (2, 2), (0, 0)):
         results.write_run("other", 3, ["a"] * empty + ["a b c"] * (30 - empty))
-        text, (entry,) = write_table(plan(results))
-        assert [example["sentence"] for example in entry["examples"]] == list(range(shown))
+        text, rows = write_table(plan(results))
+        assert [row["sentence"] for row in rows] == (list(range(shown)) or [None])
     assert "## d, test: base and other\n\nNo example: the two systems translate all sentences alike.\n" in text
 
 
 def test_a_system_that_was_not_run_has_a_reason(tmp_path):
-    text, (entry,) = write_table(plan(written(tmp_path), {"base": 3, "gold": 3}, reasons={"gold": "d has no treebank"}))
+    text, (row,) = write_table(plan(written(tmp_path), {"base": 3, "gold": 3}, reasons={"gold": "d has no treebank"}))
     assert "## d, test: base and gold\n\nNo example: d has no treebank.\n" in text
-    assert entry["seeds"] == []
+    assert row["seed"] is None
 
 
 def test_the_papers_sentence_is_shown_where_the_test_has_it(tmp_path):
     seeds = {"base": 2, "other": 1}
     results = written(tmp_path, *TRANSLATIONS, seeds=seeds.values())
-    text, (entry,) = write_table(plan(results, seeds, sentence="Die katze  <script>"))
-    assert [example["sentence"] for example in entry["examples"]] == [1]
+    text, rows = write_table(plan(results, seeds, sentence="Die katze  <script>"))
+    assert [row["sentence"] for row in rows] == [1]
     assert "differ most" not in text
     assert "Scale quick, seed 1. Sentence: its position" in text
-    text, (entry,) = write_table(plan(results, seeds, sentence="ein <i>Labor</i>"))
+    text, rows = write_table(plan(results, seeds, sentence="ein <i>Labor</i>"))
     assert r"The paper's: ein \<i\>Labor\</i\>" in text
-    assert [example["sentence"] for example in entry["examples"]] == [1, 2, 0]
-    blocks = examples_blocks(plan(results, seeds), [entry])
-    assert unlinked(blocks) == []
+    assert [row["sentence"] for row in rows] == [1, 2, 0]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from reporting.planned import claim, control, planned, scored, shown, tables, unlinked
+from reporting.planned import claim, control, page_blocks, planned, scored, shown, stored_frame, tables, unlinked
 from reporting.runs import Results as Folder
 from reporting.runs import write_comet_scores
 from reporting.treebank_tables import HARD, SHARED, UNTRAINED, TreebankTable, right_words
@@ -13,10 +13,8 @@ from sacrebleu.metrics import BLEU, CHRF
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
-from nmtcore.reporting.claims_page import judged_claims
-from nmtcore.reporting.grid import compared_cells, grid_blocks
-from nmtcore.reporting.paper_table import linked, write_claims, write_paper_page, write_table
-from nmtcore.reporting.results import Results
+from nmtcore.tables.ledger import ledger
+from nmtcore.tables.make import write_claims, write_paper_page, write_table
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
               for noun in ("cat", "house", "child") for place in ("river", "old tree", "town")]  # fmt: skip
@@ -64,25 +62,33 @@ def plan(folder, *columns, **changes):
     return planned("scores", cells, **values | changes)
 
 
-def blocks_of(table):
-    return grid_blocks(table, Results())
+def rows_of(frame):
+    """Return the rows of cells and of differences by their names and columns."""
+    cells, differences = (
+        {(row["row"], row["column"]): row for row in frame.rows if (row["baseline"] is None) == of_cells}
+        for of_cells in (True, False)
+    )
+    return cells, differences
 
 
 def details(table):
     """Return the rows of the table of differences, by the column, the measure and the system."""
-    return {tuple(row[:3]): row[3:] for row in shown(tables(blocks_of(table))[1])}
+    return {tuple(row[:3]): row[3:] for row in shown(tables(page_blocks(table))[1])}
 
 
 def test_scores_and_differences_are_sacrebleus(folder):
     table = plan(folder)
-    results = Results()
+    cells, differences = rows_of(stored_frame(table))
     for name, seeds in SYSTEMS.items():
         for metric, column in ((BLEU(tokenize="none"), COLUMN), (CHRF(), CHRF_COLUMN)):
             expected = [metric.corpus_score(lines, [REFERENCES]).score for lines in seeds]
-            assert results.values(table.cell(name, column)) == pytest.approx(expected, abs=1e-9)
-    new, base = (table.cell(name, COLUMN) for name in ("new", "base"))
-    means = [np.mean(results.values(cell)) for cell in (new, base)]
-    assert results.compare(new, base).delta == pytest.approx(means[0] - means[1])
+            assert cells[name, column]["values"] == pytest.approx(expected, abs=1e-9)
+    means = [np.mean(cells[name, COLUMN]["values"]) for name in ("new", "base")]
+    difference = differences["new", COLUMN]
+    assert difference["delta"] == pytest.approx(means[0] - means[1])
+    assert (difference["values"], difference["baseline_values"]) == (
+        cells["new", COLUMN]["values"], cells["base", COLUMN]["values"],
+    )  # fmt: skip
     own = details(table)[COLUMN, "BLEU", "new"]
     lengths = [BLEU(tokenize="none").corpus_score(lines, [REFERENCES]) for lines in SYSTEMS["new"]]
     length = np.mean([score.sys_len / score.ref_len for score in lengths])
@@ -91,23 +97,31 @@ def test_scores_and_differences_are_sacrebleus(folder):
     assert own[3] == f"{length:.2f}"
     assert own[4].startswith(f"{means[0] - means[1]:+.2f} ± ")
     assert own[7] == "2"
-    assert unlinked(blocks_of(table)) == []
-    origins = {cell.origin for row in tables(blocks_of(table))[1].rows for cell in row}
+    assert unlinked(page_blocks(table)) == []
+    origins = {cell.origin for row in tables(page_blocks(table))[1].rows for cell in row}
     assert origins == {"", "d/base", "d/new", "d/control"}
 
 
 def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(folder):
     table = plan(folder)
-    results, rows = Results(), details(table)
+    rows, differences = details(table), rows_of(stored_frame(table))[1]
     assert list(rows) == [(column, measure, name) for column, measure in ((COLUMN, "BLEU"), (CHRF_COLUMN, "chrF"))
                           for name in ("new", "control")]  # fmt: skip
     for column in (COLUMN, CHRF_COLUMN):
-        p = {
-            name: results.compare(table.cell(name, column), table.cell("base", column)).p for name in ("new", "control")
-        }
+        p = {name: differences[name, column]["p"] for name in ("new", "control")}
         corrected = holm(p)
         own = {name: row[6] for (where, _, name), row in rows.items() if where == column}
         assert own == {name: "< 0.001" if value < 0.001 else f"{value:.3f}" for name, value in corrected.items()}
+
+
+def test_of_added_columns_chrf_alone_is_compared_below_the_papers(folder):
+    cells = [*column_cells(folder, CHRF_COLUMN, "chrf"), *column_cells(folder, "RIBES", "ribes")]
+    cells += column_cells(folder, COLUMN, "bleu")
+    added = {name: {"measure": measure, "added": True} for name, measure in ((CHRF_COLUMN, "chrf"), ("RIBES", "ribes"))}
+    table = planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=added)
+    assert list(rows_of(stored_frame(table))[1]) == [
+        (name, column) for column in (COLUMN, CHRF_COLUMN) for name in ("new", "control")
+    ]
 
 
 def test_columns_that_one_stand_in_serves_are_compared_once(folder):
@@ -154,14 +168,13 @@ def test_marks_and_captions_follow_the_corrected_p_values(tmp_path):
         ),
         ("single",): ({}, ""),
     }.items():
-        table, results = planned("scores", cells, seeds=seeds, baselines=baselines), Results()
-        overview, differences = tables(blocks_of(table))
+        table = planned("scores", cells, seeds=seeds, baselines=baselines)
+        overview, differences = tables(page_blocks(table))
         rows = {row[0]: row[1].split()[-1] for row in shown(overview)}
         assert differences.caption == caption
         assert {name: mark for name, mark in rows.items() if mark.isalpha()} == marks
-        for name in MARKED.keys() - set(baselines):
-            result = results.compare(table.cell(name, COLUMN), table.cell(baselines[0], COLUMN))
-            assert (result.p < 0.05) == (not result.interval[0] <= 0 <= result.interval[1])
+        for row in rows_of(stored_frame(table))[1].values():
+            assert (row["p"] < 0.05) == (not row["low"] <= 0 <= row["high"])
 
 
 def test_each_system_is_compared_with_its_own_baseline(tmp_path):
@@ -171,13 +184,11 @@ def test_each_system_is_compared_with_its_own_baseline(tmp_path):
     seeds = {name: [1, 2, 3] for name in ("high", "little", "low")}
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, own)} for name, own in seeds.items()]
     table = planned("scores", cells, seeds=seeds, baselines=tuple(compared.values()), compared_with=compared)
-    assert [(own.comparison.cell.row, own.comparison.baseline.row) for own in compared_cells(table, Results())] == [
-        *compared.items()
-    ]
+    assert [(row["row"], row["baseline"]) for row in rows_of(stored_frame(table))[1].values()] == [*compared.items()]
 
 
 def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
-    blocks = blocks_of(plan(folder))
+    blocks = page_blocks(plan(folder))
     overview = tables(blocks)[0]
     signatures = [f"{name}, signature" for name in (COLUMN, CHRF_COLUMN)]
     raw_names = ["system", f"{COLUMN}, published", COLUMN, signatures[0], CHRF_COLUMN, signatures[1]]
@@ -196,11 +207,11 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
 
 def test_a_table_without_our_scores_does_not_explain_them(folder):
     cells = [{"row": "new", "column": COLUMN, "metric": "bleu", "published": 2.0, "marks": "d", "reason": "not run"}]
-    text = " ".join(map(str, blocks_of(planned("scores", cells))))
+    text = " ".join(map(str, page_blocks(planned("scores", cells))))
     assert "Published d, D: p < 0.05" in text
     assert "Length: of translations" not in text
     assert "Means over seeds" not in text
-    assert "Length: of translations" in " ".join(map(str, blocks_of(plan(folder))))
+    assert "Length: of translations" in " ".join(map(str, page_blocks(plan(folder))))
 
 
 def test_comet_is_scored_and_compared_like_other_metrics(folder):
@@ -211,15 +222,14 @@ def test_comet_is_scored_and_compared_like_other_metrics(folder):
             write_comet_scores(folder.layout, name, seed, list(own), REFERENCES)
         means[name] = 100 * segments.mean(axis=1)
         cells.append({"row": name, "column": COLUMN, **scored(folder.layout, name, seeds, "comet")})
-    table, results = planned("scores", cells, seeds=SEEDS, baselines=("base",)), Results()
-    new, base = (table.cell(name, COLUMN) for name in ("new", "base"))
-    assert results.values(new) == pytest.approx(means["new"])
-    assert results.compare(new, base).delta == pytest.approx(means["new"].mean() - means["base"].mean())
+    _, differences = rows_of(stored_frame(planned("scores", cells, seeds=SEEDS, baselines=("base",))))
+    assert differences["new", COLUMN]["values"] == pytest.approx(means["new"])
+    assert differences["new", COLUMN]["delta"] == pytest.approx(means["new"].mean() - means["base"].mean())
 
 
 def test_empty_translations_are_counted_and_most_are_named_on_top(tmp_path):
     folder = Folder(tmp_path, REFERENCES, REFERENCES).write_runs(SYSTEMS | {"new": [[""] * 20 + BETTER[20:], GOOD]})
-    blocks = blocks_of(plan(folder))
+    blocks = page_blocks(plan(folder))
     assert blocks[0].texts == ("d/new, seed 1, test: 20 of 27 translations are empty.",)
     overview = tables(blocks)[0]
     (empty,) = (number for number, column in enumerate(overview.columns) if column.name == "empty")
@@ -234,11 +244,12 @@ def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
     cells = [{"row": name, "column": COLUMN, **scored(made.layout, name, [1])}
              for name, made in (("base", folder), ("control", other))]  # fmt: skip
     with pytest.raises(UserError, match="d/control and d/base have different references of test"):
-        blocks_of(planned("scores", cells, seeds={"base": [1], "control": [1]}, baselines=("base",)))
-    claimed = claim(cells[1] | {"ours": "e"}, cells[0])
-    assert Results().compare_claimed(claimed.system, claimed.baseline) == (
-        "d/control and d/base are not tested on the same sentences"
-    )
+        page_blocks(planned("scores", cells, seeds={"base": [1], "control": [1]}, baselines=("base",)))
+    with pytest.raises(UserError, match="d/control and d/base have different references of test"):
+        stored_frame(planned("scores", cells, seeds={"base": [1], "control": [1]}, claims=(claim(*cells[::-1]),)))
+    claims = (claim(cells[1] | {"ours": "e"}, cells[0]),)
+    (row,) = stored_frame(planned("scores", cells, seeds={"base": [1], "control": [1]}, claims=claims)).claims
+    assert row["reason"] == "d/control and d/base are not tested on the same sentences"
 
 
 def test_the_precision_of_chains_is_shown_in_a_table_of_differences(folder):
@@ -247,7 +258,7 @@ def test_the_precision_of_chains_is_shown_in_a_table_of_differences(folder):
     cells = column_cells(folder, COLUMN, "bleu") + [{"row": name, "column": "heads", **heads} for name in SEEDS]
     columns = {COLUMN: {"digits": 1}, "heads": added, CHRF_COLUMN: {"measure": "chrf", "added": True}}
     cells += column_cells(folder, CHRF_COLUMN, "chrf")
-    overview = tables(blocks_of(planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=columns)))[0]
+    overview = tables(page_blocks(planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=columns)))[0]
     assert {column.raw_name: column.detail for column in overview.columns if column.content == "mean"} == {
         **{COLUMN: False, "heads": False, CHRF_COLUMN: True}
     }
@@ -260,7 +271,7 @@ def test_settings_that_differ_are_marked(folder):
         for name, own in settings.items()
     ]
     table = planned("scores", cells, rows={"d": {"dataset": "d", "system": None}}, columns={"beta2": {"digits": 2}})
-    blocks = blocks_of(table)
+    blocks = page_blocks(table)
     assert shown(tables(blocks)[0]) == [["d", "0.98", "0.98", "0", "0.001 ≠", "2"]]
     assert "1 of the 2 published settings differ here." in str(blocks)
     assert unlinked(blocks) == ["ours"], "settings come from no run"
@@ -277,7 +288,10 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
     ]  # fmt: skip
     own = claim(cells[1], cells[2], says="better", level=None)
     table = planned("scores", cells, seeds=treebank.seeds, claims=(own,))
-    overview, differences = tables(blocks_of(table))
+    (compared,) = stored_frame(table).claims
+    assert compared["training_noise"], "chains have no seeds, so that their variance is known"
+    assert compared["holm"] == compared["p"]
+    overview, differences = tables(page_blocks(table))
     shares = {name: [100 * right / words for right, words in map(right_words, seeds)]
               for name, seeds in (("shared", (SHARED, HARD)), ("hard", (HARD, UNTRAINED)))}  # fmt: skip
     assert [row[1].value.mean for row in overview.rows][:2] == pytest.approx([np.mean(own) for own in shares.values()])
@@ -289,35 +303,34 @@ def test_claims_are_compared_in_a_table_without_baselines(tmp_path):
 
 def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     new, base = (scored(folder.layout, name, SEEDS[name]) for name in ("new", "base"))
-    good = claim(new, base, controls=(control("control", "no parser"),))
+    controls = (control("absent", "no parser"), control("other", "no tags"))
+    good = claim(new, base, controls=controls)
     claims = (
         good,
         claim(new, base, says="x", undecided="the scale smoke is too small for a verdict"),
         claim("missing", reason=MISSING),
     )
     table = plan(folder, claims=claims)
-    results = Results()
-    judged = judged_claims(table, results.compare_claimed)
-    ours = results.compare(good.system, good.baseline)
-    assert judged[0]["ours"] == (ours.delta, *ours.interval)
+    frame = stored_frame(table)
+    judged = ledger([frame])
+    named = [[row[key] for key in ("claim", "control", "row", "published")] for row in frame.claims[:4]]
+    assert named == [[0, None, "new", 1.5], [0, 0, "absent", None], [0, 1, "other", None], [1, None, "new", 1.5]]
+    row = rows_of(frame)[1]["new", COLUMN]
+    assert judged[0]["ours"] == [row["delta"], row["low"], row["high"]]
     assert (judged[0]["seeds"], judged[0]["baseline_seeds"], judged[0]["runs"]) == (2, 2, "d/new")
     assert [(row["answer"], row["reason"]) for row in judged[1:]] == [
         ("not decided", "the scale smoke is too small for a verdict"), ("not run", MISSING),
     ]  # fmt: skip
-    files = {"json": tmp_path / "t.json", "table": tmp_path / "t.md"}
-    text = write_table(json.loads(json.dumps(plain(table))), layout=folder.layout, **files)
+    files = {"frame": tmp_path / "t.parquet", "table": tmp_path / "t.md"}
+    text = write_table(json.loads(json.dumps(plain(table))), **files)
     assert text.startswith("## Table 1\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
-    ledger = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
-    text = write_claims([files["json"]], scale="quick", **ledger)
-    assert json.loads(ledger["json"].read_text(encoding="utf-8")) == json.loads(json.dumps(judged))
+    written = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
+    text = write_claims([files["frame"]], scale="quick", **written)
+    assert json.loads(written["json"].read_text(encoding="utf-8")) == judged
     assert text.startswith("Scale quick; data sets that stand in for the papers': d for real.\n")
     assert "1 comparisons were not run (missing on d has no finished run" in text
-    write_paper_page([files["json"]] * 2, tmp_path / "p2020.md")
+    write_paper_page([files["frame"]] * 2, tmp_path / "p2020.md")
     page = (tmp_path / "p2020.md").read_text(encoding="utf-8")
     assert page.startswith("P 2020\n\n## Table 1\n")
     assert page.count("## Differences") == 2
     assert {path.suffix for path in tmp_path.glob("p2020.*")} == {".md", ".csv", ".tex"}
-    html = "".join(part["html"] for part in json.loads(files["json"].read_text(encoding="utf-8"))["parts"])
-    assert '<a href="#d/new">' in html
-    assert "<a " not in linked(html, lambda origin: None)
-    assert '<a href="#runs">' in linked(html, lambda origin: "#runs" if origin == "d/new" else None)

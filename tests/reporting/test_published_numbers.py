@@ -4,13 +4,10 @@ from collections import ChainMap, Counter
 from dataclasses import replace
 
 import pytest
-from reporting.planned import tables
+from reporting.planned import page_blocks, tables
 
 from nmtcore.config.project import Project
 from nmtcore.config.typed import build
-from nmtcore.layout import Layout
-from nmtcore.reporting.paper_table import KINDS
-from nmtcore.reporting.results import Results
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.plan import all_tables, table_plan
 from nmtcore.tables.render import column_parts
@@ -30,9 +27,7 @@ def shown_tables(table):
         cell if "value" in cell.source else replace(cell, runs=None, source={}, reason=cell.reason or "not computed")
         for cell in table.cells
     )
-    empty, table_kind = replace(table, cells=cells, runs={}, claims=()), KINDS[table.table_kind]
-    results = Results()
-    return tables(table_kind.blocks(empty, results, table_kind.data(empty, results, Layout())))
+    return tables(page_blocks(replace(table, cells=cells, runs={}, claims=())))
 
 
 def test_all_published_numbers_are_shown(plans):

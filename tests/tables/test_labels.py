@@ -7,8 +7,8 @@ from reporting.planned import planned, scored
 from reporting.runs import Results
 
 from nmtcore.config.typed import plain
-from nmtcore.reporting.paper_table import draw_figure, write_table
 from nmtcore.tables.labels import printed, printing
+from nmtcore.tables.make import draw_figure, write_table
 
 LINES = ["the red dog sees a cat", "an old tree stands in the town", "she sees it"]
 LABELS = {"base": "Transformer", "base_light": "+ parser head & $x_1$", "real/test": "En→De", "real": "WMT"}
@@ -46,8 +46,8 @@ def test_names_that_stand_alone_are_replaced(folder, text, expected):
 
 def test_all_formats_but_csv_print_labels(folder, tmp_path):
     plan = json.loads(json.dumps(plain(table(folder))))
-    text = write_table(plan, layout=folder.layout, json=tmp_path / "t.json", table=tmp_path / "t.md")
-    draw_figure(plan, tmp_path / "t.svg", layout=folder.layout)
+    text = write_table(plan, frame=tmp_path / "t.parquet", table=tmp_path / "t.md")
+    draw_figure(tmp_path / "t.parquet", tmp_path / "t.svg")
     latex, figure, csv, page = ((tmp_path / f"t.{ending}").read_text() for ending in ("tex", "svg", "csv", "json"))
     html = "".join(part["html"] for part in json.loads(page)["parts"])
     for own, names in {

@@ -4,16 +4,12 @@ import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
 from conftest import skip_unless_ci
+from reporting.planned import blocks_of
 
 from nmtcore.config.project import Project
-from nmtcore.evaluation.compare import Difference
-from nmtcore.evaluation.counts import SentenceCounts
-from nmtcore.reporting import grid
-from nmtcore.reporting.paper_table import KINDS, heading_of
-from nmtcore.reporting.results import Results
+from nmtcore.tables import make
 from nmtcore.tables.blocks import (
     Column,
     Estimate,
@@ -29,6 +25,7 @@ from nmtcore.tables.blocks import (
 from nmtcore.tables.latex import page_latex
 from nmtcore.tables.measures import measure_named
 from nmtcore.tables.plan import all_tables, planned_table
+from nmtcore.tables.query import WITH_LENGTHS, Results, plain_row
 
 pytestmark = pytest.mark.needs("LaTeX")
 
@@ -68,38 +65,40 @@ def test_tables_of_any_width_fit_into_a_paper(tmp_path):
     assert all(f"number {n}" in text for n in range(6))
 
 
+DIFFERENCE = {"delta": -12.34, "low": -23.45, "high": -1.23, "detectable": 15.6, "p": 0.0004, "training_noise": True}
+
+
 class EveryCell(Results):
     """Results as if each cell of a table were run."""
 
     def reason(self, cell):
         return ""
 
-    def values(self, cell, part=None):
-        return [12.34, 56.78]
-
-    def counts(self, cell):
-        return [SentenceCounts(counts_BF=np.ones((1, 10)), score=lambda counts_AF: counts_AF[:, 0])] * 2
-
     def is_scored(self, cell):
         measure = measure_named(cell.measure)
         return bool(measure and measure.counts)
 
-    def compare(self, cell, baseline, part=None):
-        interval = {"delta": -12.34, "interval": (-23.45, -1.23), "detectable": 15.6, "p": 0.0004}
-        return Difference(seed_error=1, sentence_error=1, error=5.5, degrees=4, **interval)
+    def row(self, cell, rows_B=None):
+        length = 1.0 if cell.measure in WITH_LENGTHS else None
+        return plain_row(cell) | {"values": [12.34, 56.78], "length": length, "reason": ""}
+
+    def have_same_test(self, cell, baseline):
+        return True
+
+    def difference(self, cell, baseline, rows_B=None):
+        return DIFFERENCE
 
 
 def test_all_tables_of_the_papers_fit_into_a_paper(root, tmp_path, monkeypatch):
     """Those of numbers, as if all was run; their captions say what came out."""
-    for name in ("empty_translations", "seed_items"):
-        monkeypatch.setattr(grid, name, lambda *_: [])
+    monkeypatch.setattr(make, "Results", EveryCell)
     project = Project.load(root / "config")
     pages = []
     for table in (planned_table(project, name) for name in all_tables(project)):
         if table.table_kind == "scores":
-            blocks = KINDS["scores"].blocks(table, EveryCell(), None)
+            blocks = blocks_of(make.make_frame(table))
             assert any(isinstance(block, Table) for block in blocks)
-            pages.append(page_latex(Page(title=table.title, blocks=(heading_of(table), *blocks))))
+            pages.append(page_latex(Page(title=table.title, blocks=(make.heading_of(table), *blocks))))
     assert len(pages) > 25
     overfull, text = compiled(tmp_path, "\n\\clearpage\n".join(pages))
     assert overfull == []

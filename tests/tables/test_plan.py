@@ -17,12 +17,12 @@ from nmtcore.tables.plan import (
     all_paper_results,
     all_papers,
     all_tables,
-    claimed_table_jsons,
+    claimed_table_frames,
     our_split,
     paper_and_table,
     planned_table,
+    table_frames,
     table_inputs,
-    table_jsons,
     table_plan,
 )
 from nmtcore.tables.settings import TableKind
@@ -217,20 +217,20 @@ def test_a_claim_about_the_target_language_plans_each_system_twice(make_project)
 
 
 def test_all_results_are_the_ledger_the_pages_the_tables_and_the_figures(project):
-    results, jsons = all_paper_results(project), table_jsons(project)
+    results, frames = all_paper_results(project), table_frames(project)
     assert all_papers(project) == PAPERS
-    assert len(jsons) == len(all_tables(project)) > len(all_figures(project)) > 5
+    assert len(frames) == len(all_tables(project)) > len(all_figures(project)) > 5
     assert results[0] == "results/tables/claims.md"
     assert set(results[1:]) == {
         *(f"results/tables/{paper}.md" for paper in PAPERS),
-        *(path.replace(".json", ".md") for path in jsons),
+        *(path.replace(".parquet", ".md") for path in frames),
         *all_figures(project),
     }
     assert "results/figures/pham2018_figure_6_1.svg" in all_figures(project)
-    paths = [f"results/tables/pham2018_{name}.json" for name in ("dataset_sizes", "table_6_3")]
-    assert [path in claimed_table_jsons(project) for path in paths] == [False, True]
-    first, *_ = table_jsons(project, paper="pham2018", folder="mine/")
-    assert first == "results/tables/mine/pham2018_dataset_sizes.json"
+    paths = [f"results/tables/pham2018_{name}.parquet" for name in ("dataset_sizes", "table_6_3")]
+    assert [path in claimed_table_frames(project) for path in paths] == [False, True]
+    first, *_ = table_frames(project, paper="pham2018", folder="mine/")
+    assert first == "results/tables/mine/pham2018_dataset_sizes.parquet"
     assert paper_and_table(project, "pham2018_table_6_3") == ("pham2018", "table_6_3")
     with pytest.raises(UserError, match=r"unknown table 'pham2018_table_9'\. Did you mean"):
         paper_and_table(project, "pham2018_table_9")

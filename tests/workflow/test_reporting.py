@@ -3,14 +3,17 @@
 import csv
 import re
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from forked import call_forked
+from reporting.planned import planned
 
 from nmtcore.config.project import Project
-from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text
-from nmtcore.tables.plan import all_figures, planned_table, table_jsons
+from nmtcore.tables.plan import all_figures, planned_table, table_frames
+from nmtcore.tables.query import Frame, plain_row, write_frame
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -45,15 +48,16 @@ def test_the_tables_of_the_findings_are_made_from_the_files_of_the_runs(root, tm
 
 
 def test_the_report_is_written_from_all_tables(root, empty):
-    """From the JSON of each of the papers' tables, empty figures, and a ledger without claims."""
+    """From a frame of each of the papers' tables, empty figures, and a ledger without claims."""
     settings = {"scale": "smoke", "unfinished_runs": "leave_out"}
     project = Project([root / "config"], settings)
-    tables = {path: path.rpartition("/")[2].removesuffix(".json") for path in table_jsons(project)}
-    for path, table in tables.items():
-        planned = planned_table(project, table)
-        names = {key: plain(getattr(planned, key)) for key in ("paper", "name", "title", "scale", "stand_ins", "runs")}
-        part = {"type": "Table", "corpus": False, "origins": ["demo_en2de/pascal"], "html": "<table></table>"}
-        write_json(empty.folder / path, {**names, "heading": "x", "claims": [], "parts": [part]})
+    tables = {path: Path(path).stem for path in table_frames(project)}
+    small = planned("scores", [{"row": "pascal", "column": "bleu", "metric": "bleu", "runs": "demo_en2de/pascal"}])
+    rows = [plain_row(small.cells[0]) | {"values": [1.0]}]
+    for path, name in tables.items():
+        table = planned_table(project, name)
+        frame = Frame(replace(small, paper=table.paper, name=table.name, runs=table.runs), rows, [])
+        write_frame(frame, empty.folder / path)
     for path in all_figures(project):
         write_text(empty.folder / path, "<svg></svg>")
     write_json(empty.folder / "results/tables/claims.json", [])

@@ -1,12 +1,13 @@
 # Tables and figures of the papers and of the configured systems, the page of each paper, and the ledger of their claims
-# (config/tables); the report. Each table is written as Markdown, CSV and LaTeX.
+# (config/tables); the report. Each table is written as Markdown, CSV and LaTeX, with its frame, which
+# figures, pages, the ledger and the report are made from.
 from nmtcore.tables.plan import (
     all_figures,
     all_paper_results,
-    claimed_table_jsons,
+    claimed_table_frames,
     figure_inputs,
     table_inputs,
-    table_jsons,
+    table_frames,
     table_notes,
     table_plan,
 )
@@ -24,12 +25,11 @@ rule tables:
         planned(all_paper_results),
 
 
-PLAN = {"plan": planned(table_plan)}
 PAPER_TABLES = {
     "table": (
         planned(table_inputs, notes=table_notes),
-        {**table_files("table"), "json": LAYOUT.pattern("table_json")},
-        PLAN,
+        {**table_files("table"), "frame": LAYOUT.pattern("table_frame")},
+        {"plan": planned(table_plan)},
     ),
     "figure": (
         planned(figure_inputs),
@@ -37,11 +37,11 @@ PAPER_TABLES = {
             "figure": LAYOUT.pattern("figure"),
             "pdf": LAYOUT.pattern("figure_pdf"),
         },
-        PLAN,
+        {},
     ),
-    "paper_page": (planned(table_jsons), table_files("paper_page_table"), {}),
+    "paper_page": (planned(table_frames), table_files("paper_page_table"), {}),
     "claim_table": (
-        planned(claimed_table_jsons),
+        planned(claimed_table_frames),
         {**table_files("claim_table"), "json": LAYOUT.pattern("claim_json")},
         {"scale": SETTINGS.scale},
     ),
@@ -68,7 +68,7 @@ for name, (files, made, facts) in PAPER_TABLES.items():
 # The report also shows runs that no table needs. These are no inputs, so that it trains none of them again.
 rule report_page:
     input:
-        tables=planned(table_jsons),
+        tables=planned(table_frames),
         figures=planned(all_figures),
         claims=LAYOUT.pattern("claim_json", folder=""),
         scores=planned(report_scores),

@@ -22,9 +22,7 @@ from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
 from nmtcore.evaluation.metrics import METRICS, count_translations
 from nmtcore.evaluation.outputs import SplitOutputs
 from nmtcore.layout import Layout
-from nmtcore.reporting.empty_translations import mostly_empty
 from nmtcore.reporting.run_index import labelled, read_scores, read_system_counts
-from nmtcore.reporting.seed_items import one_seed_sentence
 from nmtcore.tables.blocks import (
     Column,
     Interval,
@@ -37,6 +35,7 @@ from nmtcore.tables.blocks import (
 )
 from nmtcore.tables.measures import measure_named
 from nmtcore.tables.scores import UAS_NOTES
+from nmtcore.tables.sheets import mostly_empty, one_seed_sentence
 from nmtcore.tables.terminal import fill_terminal, table_text, without_common_parts
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ def score_report(
         fill_terminal(warning)
         for name, seeds in translations.items()
         for seed, lines in seeds.items()
-        for warning in mostly_empty(f"{name}, file {seed}", lines)
+        for warning in mostly_empty(f"{name}, file {seed}", sum(not line.strip() for line in lines), len(lines))
     ]
     blocks = [f"{sentences:,} sentence{'s' * (sentences > 1)}\n", *["".join(empty)] * bool(empty)]
     if every:

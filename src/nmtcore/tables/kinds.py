@@ -1,7 +1,9 @@
-"""What cells of each kind of table are measured from: by their measure, or the runs on a test behind a figure."""
+"""The kinds of tables: what their cells are measured from, and what computes, shows and draws them."""
 
 from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from nmtcore.config.project import Project
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
@@ -133,14 +135,76 @@ def _with_baseline(cell_files: CellFiles, files: Source) -> Source:
     return {**source, "files": {**source["files"], **files}}
 
 
-KINDS: dict[str, Callable[[CellFiles], Source]] = {
-    "gates": gates_source,
-    "attention": attention_source,
-    "sharpness": sharpness_source,
-    "curves": curves_source,
-    "examples": examples_source,
-    "trees": trees_source,
-    "constructions": parts_source,
-    "lengths": lengths_source,
-}
-"""The sources of the cells of tables that are more than a grid of numbers."""
+class Kind(NamedTuple):
+    """What a kind of table shows, and how: names of this package, imported where they are used (`loaded`)."""
+
+    rows: str
+    """Computes the rows of a frame from a planned table."""
+    blocks: str
+    """Makes a page from a frame."""
+    chart: str = ""
+    """Makes a chart from a frame."""
+    drawing: str = ""
+    """Writes the files of a drawing of sentences, which is no chart, from a frame."""
+    source: Callable[[CellFiles], Source] = measured_source
+    """Says what a cell is measured from."""
+    compares: bool = False
+    """Whether a table of one's own that names no baselines compares each system with what its entry says."""
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether the columns name what is measured."""
+        return self.source is measured_source
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether tables of the kind also have a figure."""
+        return bool(self.chart or self.drawing)
+
+
+_GRID = ("query.number_rows", "sheets.number_blocks")
+
+KINDS = {
+    "scores": Kind(*_GRID, compares=True),
+    "differences": Kind(*_GRID, chart="figures.difference_figure", compares=True),
+    "time": Kind(*_GRID, chart="figures.time_figure"),
+    "lengths": Kind(
+        "parts.length_rows", "part_sheets.length_blocks", chart="figures.length_figure", source=lengths_source
+    ),
+    "constructions": Kind(
+        "parts.construction_rows", "part_sheets.construction_blocks", chart="figures.construction_figure",
+        source=parts_source, compares=True,
+    ),
+    "examples": Kind(
+        "examples.example_rows", "examples.example_blocks", source=examples_source,
+        compares=True,
+    ),
+    "curves": Kind(
+        "curves.curve_rows", "curves.curve_blocks", chart="curves.curve_figure",
+        source=curves_source,
+    ),
+    "gates": Kind(
+        "gates.gate_rows", "gates.gate_blocks", drawing="gates.draw_gates", source=gates_source
+    ),
+    "trees": Kind(
+        "sentence_figures.tree_rows", "sentence_figures.tree_blocks", drawing="sentence_figures.draw_trees",
+        source=trees_source,
+    ),
+    "sharpness": Kind(
+        "sharpness.sharpness_rows", "sharpness.sharpness_blocks", chart="sharpness.sharpness_figure",
+        source=sharpness_source,
+    ),
+    "attention": Kind(
+        "sentence_figures.map_rows", "sentence_figures.attention_blocks",
+        drawing="sentence_figures.draw_attention", source=attention_source,
+    ),
+}  # fmt: skip
+"""The kinds of tables, by name: numbers, of which the metric says what is measured (`scores`; `differences` also draws
+those from the baselines, and `time` draws times); scores of parts of a test; sentences; or a drawing with a table below
+it."""
+
+
+def loaded(name: str) -> Any:
+    """Import what a kind names."""
+    module, _, member = name.partition(".")
+    return getattr(import_module(f"nmtcore.tables.{module}"), member)

@@ -15,10 +15,9 @@ from nmtcore.config.typed import build, choose
 from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
+from nmtcore.tables.kinds import KINDS
 from nmtcore.tables.measures import MEASURES, measure_named
 from nmtcore.tables.settings import (
-    COMPARING,
-    NUMBERS,
     ClaimSettings,
     PaperSettings,
     PaperTablesSettings,
@@ -235,7 +234,7 @@ class _Reader:
         for column in columns:
             shown[column.column] = (column, column.column)
             measure = measure_named(column.measure)
-            for name in measure.also if measure and self.grid.kind in NUMBERS else ():
+            for name in measure.also if measure and KINDS[self.grid.kind].is_grid else ():
                 if (column.dataset, column.split, name) not in present:
                     label = _added_name(column, name)
                     added = replace(column, column=label, metric=name, measure=name, digits=0, added=True)
@@ -253,7 +252,7 @@ class _Reader:
 
         That is nothing if the table names its baselines.
         """
-        if self.grid.baselines or self.grid.kind not in COMPARING or not self.is_own:
+        if self.grid.baselines or not KINDS[self.grid.kind].compares or not self.is_own:
             return {}
         systems = [line.system for line in lines if line.system and not line.added]
         compared = {name: self.catalogue.compared_with(name) for name in systems}
@@ -382,7 +381,7 @@ def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Co
             raise UserError(f"{where}: the published table has rows and columns: leave them out here.")
         if table.rows and not table.columns:
             raise UserError(f"{where}: name the `columns` that the rows have, DATASET/SPLIT/METRIC.")
-        for column in table.columns if table.kind in NUMBERS else ():
+        for column in table.columns if KINDS[table.kind].is_grid else ():
             metric = column.rpartition("/")[2]
             if column.count("/") == 2 and metric not in shown.measures:
                 choose(metric, measures, noun="metric", where=f"{where}: columns: {column}")

@@ -19,9 +19,8 @@ from nmtcore.planning.evaluation import missing_seeds_sentence
 from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
-from nmtcore.tables.measures import INDUCTION, SETTINGS, measured_source
+from nmtcore.tables.measures import INDUCTION, SETTINGS
 from nmtcore.tables.papers import Paper, cell_without_number, paper_files, read_paper
-from nmtcore.tables.settings import FIGURES_OF_KINDS
 from nmtcore.tables.trees import BRANCHING, UNTRAINED, WITHOUT_RUNS
 
 
@@ -68,14 +67,19 @@ def table_inputs(project: Project, *, table: str) -> list[str]:
     return list(dict.fromkeys(path for cell in cells for path in source_paths(cell.source.get("files"))))
 
 
-def figure_inputs(project: Project, *, table: str) -> list[str]:
-    """List the files that a figure is made from. Raises `UserError` if the table's kind draws none."""
+def figure_inputs(project: Project, *, table: str, folder: str = "") -> list[str]:
+    """List the frame that a figure is made from. Raises `UserError` if the table's kind draws none."""
     paper, name = paper_and_table(project, table)
     table_kind = _paper(project, paper).tables[name].table_kind
-    if table_kind not in FIGURES_OF_KINDS:
+    if not KINDS[table_kind].has_figure:
         file = project.layout.path("table", folder="", table=table)
         raise UserError(f"{table} is a table of {table_kind}, of which no figure is drawn: ask for {file}.")
-    return table_inputs(project, table=table)
+    return [project.layout.path("table_frame", folder=folder, table=table)]
+
+
+def has_figure(project: Project, table: str) -> bool:
+    """Return whether a table also has a figure."""
+    return KINDS[planned_table(project, table).table_kind].has_figure
 
 
 def table_notes(project: Project, *, table: str) -> list[str]:
@@ -202,7 +206,7 @@ class _Planner:
         runs, baseline = (self.runs.get(key or "") for key in (cell.runs, cell.baseline_runs))
         files = CellFiles(self.project, cell, runs, baseline, configured=not self.paper.name)
         try:
-            return replace(cell, source=KINDS.get(self.table.table_kind, measured_source)(files))
+            return replace(cell, source=KINDS[self.table.table_kind].source(files))
         except Unmeasurable as error:
             return replace(cell, reason=str(error))
 
@@ -328,16 +332,16 @@ class _Planner:
         )
 
 
-def table_jsons(project: Project, *, paper: str = "", folder: str = "") -> list[str]:
-    """List the JSON of each table of a paper, or of all; `folder` is that of a version that the user named."""
+def table_frames(project: Project, *, paper: str = "", folder: str = "") -> list[str]:
+    """List the frame of each table of a paper, or of all; `folder` is that of a version that the user named."""
     names = tables_of(project, paper) if paper else all_tables(project)
-    return [project.layout.path("table_json", folder=folder, table=name) for name in names]
+    return [project.layout.path("table_frame", folder=folder, table=name) for name in names]
 
 
-def claimed_table_jsons(project: Project, *, folder: str = "") -> list[str]:
-    """List the JSON of each table that a claim is made about."""
+def claimed_table_frames(project: Project, *, folder: str = "") -> list[str]:
+    """List the frame of each table that a claim is made about."""
     return [
-        project.layout.path("table_json", folder=folder, table=name)
+        project.layout.path("table_frame", folder=folder, table=name)
         for name in all_tables(project)
         if planned_table(project, name).claims
     ]
@@ -348,7 +352,7 @@ def all_figures(project: Project) -> list[str]:
     return [
         project.layout.path("figure", folder="", table=name)
         for name in all_tables(project)
-        if planned_table(project, name).table_kind in FIGURES_OF_KINDS
+        if has_figure(project, name)
     ]
 
 

@@ -5,24 +5,10 @@ from typing import Literal
 
 from nmtcore.config.ranges import Positive, Seed, settings_class
 from nmtcore.tables.cells import MARGIN, Axis, Direction, Number
+from nmtcore.tables.kinds import KINDS
 
-TableKind = Literal[
-    "scores", "differences", "time", "lengths", "constructions", "examples", "curves", "gates", "trees", "sharpness",
-    "attention",
-]  # fmt: skip
-"""What a table shows: numbers, of which the metric says what is measured (`scores`; `differences` also draws those from
-the baselines, and `time` draws times); scores of parts of a test; sentences; or a drawing with a table below it."""
-
-NUMBERS = ("scores", "differences", "time")
-"""The kinds whose columns name what is measured."""
-
-COMPARING = ("scores", "differences", "constructions", "examples")
-"""Kinds of one's own tables that compare each system with what its entry says, if they name no baselines."""
-
-FIGURES_OF_KINDS = (
-    "differences", "curves", "lengths", "constructions", "time", "gates", "trees", "sharpness", "attention"
-)  # fmt: skip
-"""The kinds that also draw a figure."""
+TableKind = Literal[tuple(KINDS)]
+"""What a table shows (`nmtcore.tables.kinds`)."""
 
 Numbers = Number | tuple[Number, ...] | None
 """A cell of a file: a number, one number per metric of its column, or nothing."""

@@ -2,22 +2,34 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from nmtcore.evaluation.attachment import UAS_LABELS
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference, holm
+from nmtcore.evaluation.metrics import label_of
 from nmtcore.reporting.charts import system_looks
-from nmtcore.reporting.claims_page import JudgedClaim, by
 from nmtcore.reporting.report.runs import SystemRuns
-from nmtcore.tables.verdicts import ANSWERS
+from nmtcore.tables.blocks import Column, SeedMean, TableCell, estimate_cell, estimate_column
+from nmtcore.tables.ledger import ANSWERS, Judged
+from nmtcore.tables.query import rows_by
 
 SHOWN = 13
 """Systems of a data set that are shown; others are folded."""
 
 SHOWN_SCORES = ("bleu", "chrf", *UAS_LABELS)
 """The scores of a system on its row."""
+
+COLUMNS = {
+    "bleu": Column(name="BLEU", content="mean", digits=2),
+    "difference": estimate_column("Δ BLEU"),
+    "length_ratio": Column(name="length", content="number", digits=2),
+    "empty_translations": Column(name="empty", content="number", digits=1),
+    **{name: Column(name=label_of(name), content="mean", digits=2, group="minor") for name in SHOWN_SCORES[1:]},
+    "seeds": Column(name="seeds", content="number", group="minor"),
+}
+"""The columns of numbers of a row; those of the group `minor` are left out on narrow screens."""
 
 NAMED = 3
 """Compared systems up to which the finding names each."""
@@ -41,38 +53,48 @@ def run_tables(
         looks, rows = system_looks([group.system for group in own]), []
         for group in own:
             scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
-            means, ratios = scores.groupby("measure").value.mean(), scores.length_ratio.dropna()
-            empty = scores.empty_translations.dropna()
-            row = {
-                "system": group.system,
-                "description": descriptions.get(group.system, ""),
-                **{measure: means.get(measure) for measure in SHOWN_SCORES},
-                "length": None if ratios.empty else ratios.mean(),
-                "empty": None if empty.empty else empty.mean(),
-                "seeds": len(group.seeds),
-                "against": compared_with.get(group.system) if difference else None,
-                "difference": difference,
-                "drawing": difference and _whiskers(difference, min(bounds), max(bounds), looks[group.system].color),
-            }
-            rows.append(row)
+            values = {measure: list(rows.value) for measure, rows in scores.groupby("measure")}
+            cells = {name: SeedMean.over(values[name]) for name in SHOWN_SCORES if name in values}
+            cells |= scores[["length_ratio", "empty_translations"]].mean().dropna()  # those of BLEU
+            rows.append(
+                {
+                    "system": group.system,
+                    "description": descriptions.get(group.system, ""),
+                    "cells": {**cells, "seeds": len(group.seeds), "difference": estimate_cell(difference).value},
+                    "against": compared_with.get(group.system) if difference else None,
+                    "difference": difference,
+                    "drawing": difference and _whiskers(difference, bounds, looks[group.system].color),
+                }
+            )
         # Systems without a difference come first, then the largest gain.
         rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
-        table = {"dataset": dataset, "split": split, "seeds": len({row["seeds"] for row in rows}) > 1}
-        table |= {"empty": any(row["empty"] for row in rows)}
-        table |= {"chains": any(row["diagonal_precision"] is not None for row in rows)}
+        same_seeds = len({row["cells"]["seeds"] for row in rows}) == 1
+        columns = {
+            key: column
+            for key, column in COLUMNS.items()
+            if any(row["cells"].get(key) for row in rows) and not (key == "seeds" and same_seeds)
+        }
+        for row in rows:
+            row["texts"] = [(column, column.shown(TableCell(row["cells"].get(key)))) for key, column in columns.items()]
+        table = {"dataset": dataset, "split": split, "columns": list(columns.values())}
         tables.append({**table, "rows": rows[:SHOWN], "more": rows[SHOWN:]})
     return tables
 
 
-def _whiskers(difference: Difference, low: float, high: float, colour: str) -> Any:
+def _text(difference: Difference) -> str:
+    return COLUMNS["difference"].shown(estimate_cell(difference))
+
+
+def _whiskers(difference: Difference, bounds: Sequence[float], colour: str) -> Any:
     from markupsafe import Markup
 
+    low, high = min(bounds), max(bounds)
     margin = 0.04 * (high - low) or 1.0
     left, scale = low - margin, 100 / (high - low + 2 * margin)
     zero, middle, *ends = (f"{(value - left) * scale:.1f}%" for value in (0, difference.delta, *difference.interval))
-    said = f"{difference.delta:+.1f}, from {difference.interval[0]:+.1f} to {difference.interval[1]:+.1f}"
     return Markup(
-        f'<svg class="whiskers" role="img"><title>{said}</title><line class="zero" x1="{zero}" x2="{zero}" y2="18"/>'
+        f'<svg class="whiskers" role="img"><title>{_text(difference)}</title>'
+        f'<line class="zero" x1="{zero}" x2="{zero}" y2="18"/>'
         f'<line stroke="{colour}" stroke-width="2" x1="{ends[0]}" x2="{ends[1]}" y1="9" y2="9"/>'
         f'<circle cx="{middle}" cy="9" r="4.5" fill="{colour}"/></svg>'
     )
@@ -95,19 +117,20 @@ def finding(tables: Sequence[Mapping[str, Any]]) -> Any:
 
 def _named(row: Mapping[str, Any]) -> str:
     """Say what one system gains or loses."""
-    delta, (low, high) = row["difference"].delta, row["difference"].interval
+    (low, high), text = row["difference"].interval, _text(row["difference"])
     if low <= 0 <= high:
-        said = f"{escape(row['system'])} is not told apart from {row['against']} (<b>{delta:+.1f} BLEU</b>)"
+        said = f"{escape(row['system'])} is not told apart from {row['against']} (<b>{text} BLEU</b>)"
     else:
-        gains = f"gains <b>{delta:.1f} BLEU</b> over" if delta > 0 else f"loses <b>{-delta:.1f} BLEU</b> against"
-        said = f"{escape(row['system'])} {gains} {row['against']}"
-    but = "though" if high < 0 else "and"
-    if row["diagonal_precision"] is not None:
-        return f"{said}, {but} its head points to the previous word for {row['diagonal_precision']:.0f} % of the words"
-    if row["uas"] is None:
+        gains, over = ("gains", "over") if low > 0 else ("loses", "against")
+        said = f"{escape(row['system'])} {gains} <b>{text.lstrip('+-')} BLEU</b> {over} {row['against']}"
+    but, cells = "though" if high < 0 else "and", row["cells"]
+    if "diagonal_precision" in cells:
+        words = f"{cells['diagonal_precision'].mean:.0f} % of the words"
+        return f"{said}, {but} its head points to the previous word for {words}"
+    if "uas" not in cells:
         return said
-    trees = "" if row["tree_uas"] is None else f" (as trees {row['tree_uas']:.0f} %)"
-    return f"{said}, {but} it finds the heads of {row['uas']:.0f} % of the words{trees}"
+    trees = f" (as trees {cells['tree_uas'].mean:.0f} %)" if "tree_uas" in cells else ""
+    return f"{said}, {but} it finds the heads of {cells['uas'].mean:.0f} % of the words{trees}"
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], dataset: str) -> str:
@@ -118,11 +141,10 @@ def _counted(rows: Sequence[Mapping[str, Any]], dataset: str) -> str:
     clear = [rows[number]["difference"].delta for number, p in corrected.items() if p is not None and p < 0.05]
     gains, losses = sum(delta > 0 for delta in clear), sum(delta < 0 for delta in clear)
     best = max(rows, key=lambda row: row["difference"].delta)
-    delta, (low, high) = best["difference"].delta, best["difference"].interval
     return (
         f"Of {len(rows)} systems on {dataset}, <b>{gains} gain</b> over {over} and <b>{losses} lose</b>; the "
         f"others are not told apart. The largest difference is {escape(best['system'])}'s from {best['against']}, "
-        f"<b>{delta:+.1f} BLEU</b> ({low:+.1f} to {high:+.1f})."
+        f"<b>{_text(best['difference'])} BLEU</b>."
     )
 
 
@@ -138,7 +160,7 @@ def seeds_sentence(groups: Sequence[SystemRuns]) -> str:
     )
 
 
-def state(scale: str, judged: Sequence[JudgedClaim], groups: Sequence[SystemRuns], *, runs: int, planned: int) -> str:
+def state(scale: str, judged: Sequence[Judged], groups: Sequence[SystemRuns], *, runs: int, planned: int) -> str:
     """Say how much was run and compared."""
     seeds, compared = {len(group.seeds) for group in groups}, [own for own in judged if own["ours"]]
     each = f", {_count(seeds.pop(), 'seed')}" if len(seeds) == 1 else ""
@@ -151,11 +173,16 @@ def state(scale: str, judged: Sequence[JudgedClaim], groups: Sequence[SystemRuns
     return f"{said}."
 
 
-def papers(judged: Sequence[JudgedClaim], titles: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the papers, those with compared claims first: their numbers of answers, and the comparisons of a claim."""
+def papers(
+    judged: Sequence[Judged], titles: Mapping[str, str], show: Callable[[Sequence[Judged]], str]
+) -> list[dict[str, Any]]:
+    """Return the papers, those with compared claims first: their numbers of answers, and the comparisons of a claim.
+
+    `show` writes comparisons of a claim as HTML.
+    """
     described = []
-    for (paper,), own in by(judged, "paper").items():
-        claims = by([entry for entry in own if entry["ours"]], "says")
+    for (paper,), own in rows_by(judged, "paper").items():
+        claims = rows_by([entry for entry in own if entry["ours"]], "says")
         described.append(
             {
                 "name": paper,
@@ -168,7 +195,8 @@ def papers(judged: Sequence[JudgedClaim], titles: Mapping[str, str]) -> list[dic
                         "place": ", ".join(dict.fromkeys(entry["place"] for entry in entries)),
                         "as_claimed": sum(entry["as_claimed"] for entry in entries),
                         "answers": _answers(entries),
-                        "comparisons": entries,
+                        "comparisons": len(entries),
+                        "table": show(entries),
                     }
                     for (says,), entries in claims.items()
                 ],
@@ -177,7 +205,7 @@ def papers(judged: Sequence[JudgedClaim], titles: Mapping[str, str]) -> list[dic
     return sorted(described, key=lambda own: not own["compared"])
 
 
-def _answers(judged: Sequence[JudgedClaim]) -> dict[str, int]:
+def _answers(judged: Sequence[Judged]) -> dict[str, int]:
     counts = Counter(entry["answer"] for entry in judged)
     return {answer: counts[answer] for answer in ANSWERS if counts[answer]}
 

@@ -1,6 +1,6 @@
-"""Write the report from the tables' JSON, the figures and the files of runs: first the result, then the details."""
+"""Write the report from the tables' frames, the figures and the files of runs: first the result, then the details."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,17 @@ from typing import Any
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.html_document import html_document
-from nmtcore.reporting.paper_table import linked
 from nmtcore.reporting.report.finding import finding, papers, run_tables, seeds_sentence, state
 from nmtcore.reporting.report.runs import empty_seeds, group_runs, run_blocks, run_curves
 from nmtcore.reporting.run_index import labelled, run_index, score_frame, system_differences
 from nmtcore.reporting.svg import embedded_svg
-from nmtcore.tables.blocks import item_blocks
-from nmtcore.tables.render import blocks_html, scrolling
+from nmtcore.tables.blocks import Block, Heading, Paragraph, Table, item_blocks
+from nmtcore.tables.labels import printed_block, printing
+from nmtcore.tables.ledger import Judged
+from nmtcore.tables.ledger_page import comparison_table
+from nmtcore.tables.make import heading_of, table_blocks
+from nmtcore.tables.query import Frame, read_frame
+from nmtcore.tables.render import Link, blocks_html, scrolling
 
 MANY = 30
 """Systems above which a section has no curves."""
@@ -38,7 +42,7 @@ def write_report(
     Args:
         layout: the paths of the results.
         scale: the scale of the runs that are shown.
-        tables: the JSON of the papers' tables.
+        tables: the frames of the papers' tables.
         figures: the SVG of the papers' figures.
         claims: the JSON of the ledger.
         descriptions: what the systems are, by name.
@@ -51,7 +55,8 @@ def write_report(
     from markupsafe import Markup
 
     runs, rows = run_index(layout, {}, scale=scale, warn=warn)
-    scores, contents, judged = labelled(score_frame(rows)), list(map(read_json, tables)), read_json(claims)
+    scores, judged = labelled(score_frame(rows)), read_json(claims)
+    frames = {path: read_frame(path) for path in tables}
     groups = group_runs(runs, scores)
     by_origin = {group.origin: group for group in groups}
     differences = {
@@ -64,6 +69,10 @@ def write_report(
     def link(origin: str) -> str | None:
         """Return the section of runs, if the page has it."""
         return f"#runs-{origin.replace('/', '-')}" if origin in by_origin else None
+
+    def show(entries: Sequence[Judged]) -> str:
+        """Return the table of some comparisons."""
+        return Markup(blocks_html([comparison_table(entries, scale, of_claim=True)], link=link))
 
     sections = []
     for group in groups:
@@ -81,10 +90,10 @@ def write_report(
     compared = run_tables(groups, differences, tests, descriptions=descriptions, compared_with=compared_with)
     trained = {(run["dataset"], run["system"], run["seed"]) for run in runs}
     planned = {
-        (own["dataset"], own["system"], seed)
-        for table in contents
-        for own in table["runs"].values()
-        for seed in (*own["seeds"], *own["unfinished"])
+        (own.dataset, own.system, seed)
+        for frame in frames.values()
+        for own in frame.table.runs.values()
+        for seed in (*own.seeds, *own.unfinished)
     }
     content = {
         "scale": scale,
@@ -92,11 +101,10 @@ def write_report(
         "reservation": seeds_sentence(groups),
         "state": state(scale, judged, groups, runs=len(runs), planned=len(planned | trained)),
         "run_tables": compared,
-        "papers": papers(judged, {table["paper"]: table["title"] for table in contents}),
-        "results": list(_results(contents, {path.stem: path for path in figures}, {*compared_with.values()}, link)),
+        "papers": papers(judged, {frame.table.paper: frame.table.title for frame in frames.values()}, show),
+        "results": list(_results(frames, {path.stem: path for path in figures}, {*compared_with.values()}, link)),
         "sections": sections,
         "folder": layout.results,
-        "link": link,
     }
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template, style, script = (
@@ -108,42 +116,46 @@ def write_report(
 
 
 def _results(
-    tables: Sequence[Mapping[str, Any]],
-    figures: Mapping[str, Path],
-    baselines: Container[str],
-    link: Callable[[str], str | None],
+    frames: Mapping[Path, Frame], figures: Mapping[str, Path], baselines: Container[str], link: Link
 ) -> Iterator[dict[str, Any]]:
     """Yield the papers with tables that have a number of ours: their tables and figures, without notes."""
     from markupsafe import Markup
 
     shown: dict[str, dict[str, Any]] = {}
-    for table in tables:
-        parts = list(_shown(table["parts"], baselines))
-        if not any(part["type"] == "Table" for part in parts):
+    for path, frame in frames.items():
+        name, table, figure = path.stem, frame.table, ""
+        blocks = list(_shown(table_blocks(frame, path.with_suffix(".md")), baselines))
+        if not any(isinstance(block, Table) for block in blocks):
             continue
-        name, figure = f"{table['paper']}_{table['name']}", ""
+        with printing(table):
+            heading, *blocks = map(printed_block, (heading_of(table), *blocks))
         if name in figures:
             svg = embedded_svg(figures[name].read_text(encoding="utf-8"))
             figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
-        stand_ins = ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table["stand_ins"].items())
-        html = Markup(linked("".join(part["html"] for part in parts), link))
-        entry = {"id": f"table-{name}", "heading": table["heading"], "figure": figure, "stand_ins": stand_ins}
-        paper = shown.setdefault(table["paper"], {"title": table["title"], "tables": []})
-        paper["tables"].append({**entry, "blocks": html})
+        entry = {
+            "id": f"table-{name}",
+            "heading": heading.whole,
+            "figure": figure,
+            "stand_ins": ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table.stand_ins.items()),
+            "blocks": Markup(blocks_html(blocks, level=4, link=link)),
+        }
+        shown.setdefault(table.paper, {"title": table.title, "tables": []})["tables"].append(entry)
     yield from shown.values()
 
 
-def _shown(parts: Sequence[Mapping[str, Any]], baselines: Container[str]) -> Iterator[Mapping[str, Any]]:
+def _shown(blocks: Iterable[Block], baselines: Container[str]) -> Iterator[Block]:
     """Yield the tables that have a number of a system with which no other is compared, and text of corpora; no notes.
 
     A heading is that of the next table.
     """
-    heading: list[Mapping[str, Any]] = []
-    for part in parts:
-        if part["type"] == "Heading":
-            heading = [part]
-        elif part["corpus"]:
-            yield part
-        elif any("/" in own and own.partition("/")[2] not in baselines for own in part["origins"]):
-            yield from (*heading, part)
-            heading = []
+    heading: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Heading):
+            heading = [block]
+        elif isinstance(block, Paragraph) and block.corpus:
+            yield block
+        elif isinstance(block, Table):
+            origins = {cell.origin for row in block.rows for cell in row if cell.value is not None}
+            if any("/" in own and own.partition("/")[2] not in baselines for own in origins):
+                yield from (*heading, block)
+                heading = []

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.layout import run_file
 from nmtcore.reporting import charts
-from nmtcore.reporting.curves_table import system_curves
-from nmtcore.reporting.empty_translations import empty_folders
 from nmtcore.reporting.manifest import RUN_KEYS
 from nmtcore.tables.blocks import (
     Block,
@@ -22,6 +20,8 @@ from nmtcore.tables.blocks import (
     number_columns,
     text_columns,
 )
+from nmtcore.tables.curves import system_curves
+from nmtcore.tables.sheets import mostly_empty
 from nmtcore.training.log import duration
 
 if TYPE_CHECKING:
@@ -162,9 +162,11 @@ def run_curves(group: SystemRuns) -> str:
 
 def empty_seeds(group: SystemRuns) -> list[str]:
     """Write a sentence for each seed and scored test whose translations are mostly empty."""
-    sentences: list[str] = []
-    for run in group.runs:
-        splits = group.scores[group.scores.seed == run["seed"]].split.unique()
-        folders = {split: run_path(run, "hypotheses", split=split) for split in splits}
-        sentences += empty_folders(folders, f"{group.origin}, seed {run['seed']}")
-    return sentences
+    scores = group.scores[group.scores.empty_translations.notna()]
+    return [
+        sentence
+        for own in scores.itertuples()
+        for sentence in mostly_empty(
+            f"{group.origin}, seed {own.seed}, {own.split}", int(own.empty_translations), own.sentences
+        )
+    ]

@@ -1,7 +1,7 @@
 """Sentences that a baseline and another system translate differently, or the sentence that a paper shows."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,6 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import read_outputs
 from nmtcore.evaluation.subsets import differing_sentences, scored_sentences
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.empty_translations import empty_outputs
-from nmtcore.reporting.seed_items import run_items
 from nmtcore.tables.blocks import (
     Block,
     Column,
@@ -26,6 +24,14 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.query import Frame, Results, Row, rows_by
+from nmtcore.tables.sheets import mostly_empty, run_items
+
+_NO_EXAMPLE = dict.fromkeys([
+    "seed", "warnings", "sentence", "is_papers", "source", "reference", "target_words", "supertags",
+    "translation", "chrf", "baseline_translation", "baseline_chrf", "reason",
+])  # fmt: skip
+"""What the row of a comparison has where there is no example; a sentence is its position in the test, from 0."""
 
 SHOWN = 10
 """Examples per pair of systems."""
@@ -41,25 +47,24 @@ word has its CCG supertag.
 """
 
 
-def examples_data(table: PlannedTable) -> list[dict[str, Any]]:
-    """List an entry per column and system that is compared with another one, or with that of the first row."""
-    entries = []
+def example_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield the examples of each column and system that is compared with another one, or with that of the first row.
+
+    A comparison without an example has a row with the reason.
+    """
     for column in table.columns:
         rows = [row.name for row in table.rows]
         pairs = table.compared_with or dict.fromkeys(rows[1:], rows[0])
         for name, other in pairs.items():
             first, cell = table.cell(other, column.name), table.cell(name, column.name)
-            names = {
-                "dataset": cell.ours or column.name, "scale": table.scale, "split": cell.test or "test",
-                "baseline": first.row, "system": cell.row, "runs": [first.runs, cell.runs], "sentence": table.sentence,
-            }  # fmt: skip
+            names = {"dataset": cell.ours or column.name, "test": cell.test or "test", "system": cell.row}
+            names |= {"runs": cell.runs, "baseline": first.row, "baseline_runs": first.runs}
             reason = next((own.reason or f"{own.row} is not run" for own in (first, cell) if not own.source), "")
-            empty = {"seeds": [], "reason": reason, "examples": [], "found": False, "empty": []}
-            entries.append({**names, **(empty if reason else _compared(table, first, cell))})
-    return entries
+            compared = [{"reason": reason}] if reason else _compared(table, first, cell)
+            yield from (names | _NO_EXAMPLE | row for row in compared)
 
 
-def _compared(table: PlannedTable, first: Cell, second: Cell) -> dict[str, Any]:
+def _compared(table: PlannedTable, first: Cell, second: Cell) -> list[Row]:
     """Compare two systems by their lowest seeds: on the paper's sentence, or on those that differ most."""
     files = second.source["files"]
     folders = {
@@ -69,28 +74,34 @@ def _compared(table: PlannedTable, first: Cell, second: Cell) -> dict[str, Any]:
     outputs = read_outputs(folders)
     references = outputs.references
     pairs = _read_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"]))[: len(references)]
-    row = find_sentence([pair["source"] for pair in pairs], table.sentence) if table.sentence else None
+    shown = find_sentence([pair["source"] for pair in pairs], table.sentence) if table.sentence else None
     (_, own), (seed, other) = (next(iter(outputs.translations[cell.row].items())) for cell in (first, second))
     evaluation = build(EvaluationSettings, second.source["evaluation"], where=second.ours)
-    if row is None:
+    if shown is None:
         sentences = differing_sentences(own, other, references, evaluation, most=SHOWN)
     else:
-        sentences = scored_sentences(own, other, references, evaluation, rows=[row])
-    examples = [
+        sentences = scored_sentences(own, other, references, evaluation, rows=[shown])
+    warnings = [
+        warning
+        for system, seeds in outputs.translations.items()
+        for number, lines in seeds.items()
+        for warning in mostly_empty(
+            f"{second.ours}/{system}, seed {number}, {second.test}", sum(not line.strip() for line in lines), len(lines)
+        )
+    ]
+    of_test = {"seed": seed, "warnings": warnings}
+    if not sentences:
+        return [of_test | {"reason": "the two systems translate all sentences alike"}]
+    return [
         {
-            **{"sentence": sentence.row, "reference": references[sentence.row], **pairs[sentence.row]},
-            "baseline": {"translation": own[sentence.row], "chrf": sentence.chrf},
-            "system": {"translation": other[sentence.row], "chrf": sentence.other_chrf},
+            **of_test,
+            **{"sentence": sentence.row, "is_papers": shown is not None, "reference": references[sentence.row]},
+            **pairs[sentence.row],
+            **{"baseline_translation": own[sentence.row], "baseline_chrf": sentence.chrf},
+            **{"translation": other[sentence.row], "chrf": sentence.other_chrf},
         }
         for sentence in sentences
     ]
-    return {
-        "seeds": [seed],
-        "reason": None if sentences else "the two systems translate all sentences alike",
-        "examples": examples,
-        "found": row is not None,
-        "empty": list(empty_outputs(outputs, second.ours, second.test)),
-    }
 
 
 def _read_pairs(pairs: Path, supertags: Path | None) -> list[dict[str, Any]]:
@@ -122,35 +133,36 @@ def _without_spaces(text: str) -> str:
     return " ".join(re.sub(r"\s+([^\w\s])", r"\1", text).split()).casefold()
 
 
-def examples_blocks(table: PlannedTable, entries: Sequence[Mapping[str, Any]]) -> list[Block]:
-    """Show the examples, a section per entry: its heading, and one small table per example."""
-    blocks = item_blocks(sentence for entry in entries for sentence in entry["empty"])
-    for entry in entries:
-        blocks.append(Heading(f"{entry['dataset']}, {entry['split']}: {entry['baseline']} and {entry['system']}"))
-        if entry["reason"]:
-            blocks.append(Paragraph(f"No example: {entry['reason']}."))
-        elif entry["sentence"] and not entry["found"]:
+def example_blocks(frame: Frame) -> list[Block]:
+    """Show the examples, a section per comparison: its heading, and one small table per example."""
+    blocks = item_blocks(sentence for row in frame.rows for sentence in row["warnings"] or ())
+    for (dataset, test, baseline, system), rows in rows_by(frame.rows, "dataset", "test", "baseline", "system").items():
+        blocks.append(Heading(f"{dataset}, {test}: {baseline} and {system}"))
+        if rows[0]["reason"]:
+            blocks.append(Paragraph(f"No example: {rows[0]['reason']}."))
+        elif frame.table.sentence and not rows[0]["is_papers"]:
             text = "The test lacks the paper's example, so the sentences that differ most are shown. The paper's: "
-            blocks.append(Paragraph(text, corpus=entry["sentence"]))
-        blocks += [_example_table(example, entry) for example in entry["examples"]]
-    if seeds := sorted({seed for entry in entries for seed in entry["seeds"]}):
-        chosen = "" if all(entry["found"] for entry in entries) else _DIFFERING.format(shown=SHOWN).lstrip("\n")
-        blocks.append(note(_NOTES.format(scale=table.scale, seed=", ".join(map(str, seeds)), chosen=chosen)))
-    return [*blocks, *item_blocks(run_items(table))]
+            blocks.append(Paragraph(text, corpus=frame.table.sentence))
+        blocks += [_example_table(row) for row in rows if row["sentence"] is not None]
+    if seeds := sorted({row["seed"] for row in frame.rows if row["seed"] is not None}):
+        chosen = "" if all(row["is_papers"] for row in frame.rows) else _DIFFERING.format(shown=SHOWN).lstrip("\n")
+        blocks.append(note(_NOTES.format(scale=frame.table.scale, seed=", ".join(map(str, seeds)), chosen=chosen)))
+    return [*blocks, *item_blocks(run_items(frame.table))]
 
 
-def _example_table(example: Mapping[str, Any], entry: Mapping[str, Any]) -> Table:
-    words, supertags = example["target_words"], example["supertags"]
+def _example_table(example: Row) -> Table:
     reference = example["reference"]
-    if supertags is not None:
-        reference = " ".join(f"{word}|{tag}" for word, tag in zip(words, supertags, strict=True))
+    if example["supertags"] is not None:
+        tagged = zip(example["target_words"], example["supertags"], strict=True)
+        reference = " ".join(f"{word}|{tag}" for word, tag in tagged)
     rows: list[list[Any]] = [["source", example["source"], None], ["reference", reference, None]]
-    for key, runs in zip(("baseline", "system"), entry["runs"], strict=True):
-        rows.append([entry[key], example[key]["translation"], *with_origin([example[key]["chrf"]], runs)])
+    for side, name in (("baseline_", "baseline"), ("", "system")):
+        score = with_origin([example[f"{side}chrf"]], example[f"{side}runs"])
+        rows.append([example[name], example[f"{side}translation"], *score])
     columns = [
         Column(name=f"sentence {example['sentence']}", raw_name="text of"),
         Column(name="text", content="corpus"),
         *number_columns("chrF", digits=1),
     ]
-    keys = {"data set": entry["dataset"], "test": entry["split"], "compared": entry["system"]}
+    keys = {"data set": example["dataset"], "test": example["test"], "compared": example["system"]}
     return make_table(columns, rows, keys={**keys, "sentence": example["sentence"]})

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.layout import Layout
 from nmtcore.reporting import charts
-from nmtcore.reporting.seed_items import measured_cells, run_items
 from nmtcore.tables.blocks import (
     Block,
     Column,
@@ -26,6 +24,8 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.query import Frame, Results, Row, measured_cells
+from nmtcore.tables.sheets import run_items
 from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
 if TYPE_CHECKING:
@@ -93,40 +93,49 @@ def drawn_rows(rows: "pd.DataFrame") -> "pd.DataFrame":
     return rows[np.array(shown, dtype=bool)]
 
 
-def curves_data(table: PlannedTable, layout: Layout) -> dict[str, Any]:
-    """Read the validation scores of a table's runs: `rows`, and `beams`, the sizes of beams by data set.
+def curve_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield the validation scores of a table's runs, a row for each.
 
     Raises `UserError` if a log has no validation with a perplexity.
     """
-    beams: dict[str, set[int]] = {}
-    histories = {}
     for cell in measured_cells(table):
-        beams.setdefault(cell.ours, set()).add(cell.source["beam"])
-        for path in map(Path, cell.source["files"]["history"].values()):
-            names = layout.names(path, "history")
-            histories[names["dataset"], names["system"], int(names["seed"])] = path
-    rows = read_curves(histories)
-    validated = set(rows[rows.metric == "perplexity"].groupby(["dataset", "system", "seed"]).groups)
-    for run, path in histories.items():
-        if run not in validated:
-            raise UserError(f"{path} records no validation, so there is no curve to draw: delete it and train again.")
-    return {"rows": rows[rows.metric.isin(LABELS)], "beams": {name: sorted(own) for name, own in beams.items()}}
+        dataset, _, system = cell.runs.partition("/")
+        run = {"dataset": dataset, "system": system, "runs": cell.runs, "beam": cell.source["beam"]}
+        for seed, path in cell.source["files"]["history"].items():
+            points = [point for point in _points(Path(path)) if point[0] in LABELS]
+            if not any(metric == "perplexity" for metric, _, _ in points):
+                raise UserError(
+                    f"{path} records no validation, so there is no curve to draw: delete it and train again."
+                )
+            yield from (
+                {**run, "seed": int(seed), "metric": metric, "update": update, "value": value}
+                for metric, update, value in points
+            )
 
 
-def draw_curves(data: Mapping[str, Any]) -> "Figure":
-    """Draw the result of `curves_data`."""
+def curve_figure(frame: Frame) -> "Figure":
+    """Draw the validation scores of a table's runs."""
+    rows = _validations(frame)
+    beams = {dataset: sorted(own.unique()) for dataset, own in rows.groupby("dataset").beam}
     searches = {
         dataset: "greedy search" if own == [1] else f"beam of {' or '.join(map(str, own))}"
-        for dataset, own in data["beams"].items()
+        for dataset, own in beams.items()
     }
-    rows = drawn_rows(data["rows"])
-    return charts.curve_chart(rows.assign(note=rows.dataset.map(searches).where(rows.metric == "bleu", "")))
+    drawn = drawn_rows(rows)
+    return charts.curve_chart(drawn.assign(note=drawn.dataset.map(searches).where(drawn.metric == "bleu", "")))
 
 
-def curves_blocks(table: PlannedTable, data: Mapping[str, Any]) -> list[Block]:
+def _validations(frame: Frame) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(frame.rows, columns=["dataset", "system", "runs", "beam", "seed", "metric", "update", "value"])
+
+
+def curve_blocks(frame: Frame) -> list[Block]:
     """Show the best and the last validation score of each system."""
-    tables = [_scores_table(table, data["rows"], metric) for metric in drawn_metrics(data["rows"]) or ["bleu"]]
-    return [*tables, note(_NOTES), *item_blocks(run_items(table))]
+    rows = _validations(frame)
+    tables = [_scores_table(frame.table, rows, metric) for metric in drawn_metrics(rows) or ["bleu"]]
+    return [*tables, note(_NOTES), *item_blocks(run_items(frame.table))]
 
 
 def _scores_table(table: PlannedTable, rows: "pd.DataFrame", metric: str) -> Table:
@@ -140,7 +149,7 @@ def _scores_table(table: PlannedTable, rows: "pd.DataFrame", metric: str) -> Tab
         Column(name="of update", content="mean"),
     ]
     scores = rows[rows.metric == metric]
-    by_runs = {f"{dataset}/{system}": own for (dataset, system), own in scores.groupby(["dataset", "system"])}
+    by_runs = dict(list(scores.groupby("runs")))
     return make_table(columns, [_row(cell, by_runs.get(cell.runs), metric) for cell in table.cells])
 
 

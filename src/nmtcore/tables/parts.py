@@ -1,0 +1,196 @@
+"""The parts of tests, and the rows of tables of them: constructions and phrases, and lengths."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nmtcore.evaluation.attachment import percent
+from nmtcore.evaluation.subsets import length_bins, long_sentences, read_subsets, read_translated
+from nmtcore.parquet import row_count
+from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
+from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.measures import measure_named
+from nmtcore.tables.query import Results, Row, measured_cells, plain_row
+
+ALL = "all sentences"
+"""The part that is the whole test."""
+
+ITEMS = {"control": "control_raising", "total": ALL, None: ALL}
+"""What items of the papers' tables are called here, if not the same."""
+
+LONG = "long sentences"
+"""What claims call the longest sentences of a test."""
+
+LONGEST = "at least "
+"""The beginning of what frames call them: at least so many words."""
+
+SHARE, DEFAULT_SHARE = "share_of_long_sentences", 0.01
+"""The fact that says which share of a test its long sentences are, and this share where the paper does not say."""
+
+UNANALYSED = "without supertags"
+"""The sentences of a test that could not be analysed."""
+
+COUNT = "sentences"
+"""The metric of columns that count the sentences with a construction."""
+
+
+class Parts(NamedTuple):
+    """The sentences of each part of a test, and how many of the test could not be analysed."""
+
+    sentences: int
+    rows: Mapping[str, np.ndarray]
+    """Their positions, from 0, by the name of the part."""
+    unanalysed: int = 0
+
+
+def parts_of(table: PlannedTable, cell: Cell) -> Parts:
+    """Return the parts of a cell's test; none if the cell has no files."""
+    if not cell.source:
+        return Parts(0, {})
+    files = cell.source["files"]
+    translated = len(measure_named(cell.measure).counts(cell.source)[0]) if "counts" in files else None
+    if "pairs" in files:
+        return _by_length(files["pairs"], translated, table.facts.get(SHARE, DEFAULT_SHARE))
+    return _by_construction(tuple(files["annotations"].items()), translated)
+
+
+def claimed_part(parts: Parts, item: str) -> tuple[str, np.ndarray | None]:
+    """Return what frames call a part of a test, and its sentences; None if the test has no such part."""
+    longest = (name for name in parts.rows if name.startswith(LONGEST))
+    name = next(longest, item) if item == LONG else ITEMS.get(item, item)
+    return name, parts.rows.get(name)
+
+
+@cache
+def _by_construction(annotations: tuple[tuple[str, str], ...], translated: int | None) -> Parts:
+    """Read all sentences and those with each construction or phrase."""
+    sentences = row_count(Path(annotations[0][1])) if translated is None else translated
+    rows, unanalysed = {ALL: np.arange(sentences)}, 0
+    for name, path in annotations:
+        side, _, column = name.partition(".")
+        subsets = read_subsets(Path(path), column, sentences=sentences)
+        unanalysed = max(unanalysed, subsets.unanalysed)
+        rows |= {own if column == "ccg" else f"{own} in the {side}": rows_B for own, rows_B in subsets.rows.items()}
+    return Parts(sentences, rows, unanalysed)
+
+
+@cache
+def _by_length(pairs: str, translated: int, share: float) -> Parts:
+    """Read the longest sentences, and those of each bin of lengths."""
+    words = [len(own) for own in read_translated(Path(pairs), "source_words", sentences=translated)]
+    longest = long_sentences(words, share=share)
+    return Parts(translated, {f"{LONGEST}{longest.fewest_words} words": longest.rows_B} | length_bins(words))
+
+
+def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield the numbers of sentences with each construction, and what systems gain on them, below whole tests.
+
+    A table that names constructions is a paper's, and has none of `FURTHER_CONSTRUCTIONS`.
+    """
+    yield from _whole_tests(table, results)
+    for cell in table.cells:
+        if cell.metric == COUNT:
+            parts = parts_of(table, cell)
+            name, rows_B = claimed_part(parts, cell.item)
+            yield plain_row(cell) | (_unknown(cell) if rows_B is None else {**_size(name, rows_B, parts), "reason": ""})
+    left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
+    compared: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in table.cells:
+        if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
+            compared.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
+    for cells in compared.values():
+        parts = parts_of(table, cells[0])
+        names = {
+            name: rows_B
+            for name, rows_B in parts.rows.items()
+            if name == ALL or (len(rows_B) < parts.sentences and name not in left_out)
+        }
+        for cell in cells:
+            name = claimed_part(parts, cell.item)[0]
+            rows_B = names.pop(name, None)
+            unknown = _unknown(cell) if rows_B is None and cell.source else {}
+            yield _gain(table, results, cell, (name, rows_B), parts) | {"published": cell.published} | unknown
+        for name, rows_B in names.items():
+            yield _gain(table, results, cells[0], (name, rows_B), parts) | {"row": name}
+
+
+def _unknown(cell: Cell) -> Row:
+    return {"reason": cell.reason or f"{cell.item} is no construction"}
+
+
+def length_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield the scores of whole tests, those by length, and how these differ from the baseline's.
+
+    Columns that measure the same, by one data set, are joined (`joined_columns`).
+    """
+    yield from _whole_tests(table, results)
+    for columns in joined_columns(table):
+        cells = [table.cell(row.name, columns[0]) for row in table.rows]
+        parts = next((parts_of(table, cell) for cell in cells if cell.source), Parts(0, {LONG: np.arange(0)}))
+        for part in parts.rows.items():
+            for cell in cells:
+                row = _on_part(results, cell, part, parts)
+                yield row | (results.interval(cell, part[1]) if row["values"] and len(part[1]) > 1 else {})
+                compared = _gain(table, results, cell, part, parts)
+                if compared["baseline_values"]:
+                    yield compared
+
+
+def joined_columns(table: PlannedTable) -> list[list[str]]:
+    """Join the columns that measure the same."""
+    joined: dict[Any, list[str]] = {}
+    for column in table.columns:
+        cells = [table.cell(row.name, column.name) for row in table.rows]
+        measured = tuple((cell.measure, cell.runs, cell.ours, cell.test, cell.reason) for cell in cells)
+        joined.setdefault(measured, []).append(column.name)
+    return list(joined.values())
+
+
+def _whole_tests(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield a row per test of some runs and, of each that could not be analysed whole, one of what is missing."""
+    for cell in measured_cells(table):
+        parts = parts_of(table, cell)
+        names = {"row": cell.system or cell.row, "published": None}
+        own = results.row(cell) if results.is_scored(cell) else plain_row(cell)
+        yield own | names | {"item": None, "sentences": parts.sentences}
+        if parts.unanalysed:
+            size = {"sentences": parts.unanalysed, "share": percent(parts.unanalysed, parts.sentences)}
+            yield plain_row(cell) | names | {"item": UNANALYSED, **size}
+
+
+def _size(name: str, rows_B: np.ndarray, parts: Parts) -> Row:
+    """Return the name of a part, its number of sentences, and their percentage of the test's, as values of a row."""
+    return {"item": name, "sentences": len(rows_B), "share": percent(len(rows_B), parts.sentences)}
+
+
+def _on_part(results: Results, cell: Cell, part: tuple[str, np.ndarray | None], parts: Parts) -> Row:
+    """Make the row of a cell on a part of its test, or of none, and say why nothing can be concluded from it."""
+    name, rows_B = part
+    size = _size(name, np.arange(0) if rows_B is None else rows_B, parts)
+    if not results.is_scored(cell) or not size["sentences"]:
+        reason = cell.reason or ("no sentences" if cell.source else "it is not run")
+        return plain_row(cell) | size | {"reason": reason}
+    return results.row(cell, rows_B) | size | {"reason": "a single sentence" if size["sentences"] == 1 else ""}
+
+
+def _gain(table: PlannedTable, results: Results, cell: Cell, part: tuple[str, np.ndarray | None], parts: Parts) -> Row:
+    """Compare a cell with the table's first baseline on a part of its test.
+
+    A single sentence, which says nothing about others, has no difference.
+    """
+    row = _on_part(results, cell, part, parts) | {"published": None, "baseline": _baseline(table, cell)}
+    files = cell.source.get("files", {})
+    if not row["values"] or "baseline" not in files or cell.baseline_runs == cell.runs:
+        return row
+    source = {**cell.source, "files": {**files, **files["baseline"]}}
+    baseline = replace(cell, row=row["baseline"], runs=cell.baseline_runs, source=source)
+    row |= results.against(baseline, part[1])
+    return row | (results.difference(cell, baseline, part[1]) if row["sentences"] > 1 else {})
+
+
+def _baseline(table: PlannedTable, cell: Cell) -> str:
+    return table.compared_with.get(cell.system or "", (*table.baselines, "no baseline")[0])
