@@ -179,7 +179,8 @@ def test_differences_are_dots_with_their_intervals():
 
 def test_scores_by_length_have_the_names_and_sizes_of_bins():
     rows = lengths().rows
-    (part,) = length_figure(lengths()).subfigs
+    below = [{**rows[0], "low": -2.0}, *rows[1:]]
+    (part,) = length_figure(lengths()._replace(rows=below)).subfigs
     (ax,) = part.axes
     assert title(part) == "BLEU, wmt16_en2de, test, 95 % interval; hollow: fewer than 30 sentences"
     assert [text.get_text() for text in ax.get_xticklabels()] == ["1 to 10 (20)", "11 to 20 (300)", "over 60 (1000)"]
@@ -187,7 +188,7 @@ def test_scores_by_length_have_the_names_and_sizes_of_bins():
     assert [round(x) for x, *_ in drawn] == [0, 1, 2] * 3
     assert len({x for x, *_ in drawn}) == 9, "systems are beside one another"
     assert [(y, ends[0][1], ends[1][1]) for _, y, ends, _ in drawn] == [
-        (row["values"][0], row["low"], row["high"]) for row in rows
+        (row["values"][0], max(row["low"], 0), row["high"]) for row in below
     ]
     assert [hollow for *_, hollow in drawn] == [row["sentences"] < 30 for row in rows]
     assert [list(line.get_ydata()) for line in ax.lines if len(line.get_ydata()) > 1] == [

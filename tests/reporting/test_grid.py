@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from reporting.planned import claim, control, page_blocks, planned, scored, shown, stored_frame, tables, unlinked
 from reporting.runs import Results as Folder
@@ -15,6 +16,7 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import holm
 from nmtcore.tables.ledger import ledger
 from nmtcore.tables.make import write_claims, write_paper_page, write_table
+from nmtcore.tables.query import NUMBERS
 
 REFERENCES = [f"the {colour} dog sees a {noun} near the {place}" for colour in ("red", "old", "big")
               for noun in ("cat", "house", "child") for place in ("river", "old tree", "town")]  # fmt: skip
@@ -323,6 +325,7 @@ def test_claims_are_judged_collected_and_read_again(folder, tmp_path):
     ]  # fmt: skip
     files = {"frame": tmp_path / "t.parquet", "table": tmp_path / "t.md"}
     text = write_table(json.loads(json.dumps(plain(table))), **files)
+    assert pq.read_schema(files["frame"]).remove_metadata() == NUMBERS, "also those without a value"
     assert text.startswith("## Table 1\n\nScale quick; data sets that stand in for the paper's: d for real.\n")
     written = {"json": tmp_path / "claims.json", "table": tmp_path / "claims.md"}
     text = write_claims([files["frame"]], scale="quick", **written)
