@@ -1,4 +1,7 @@
-"""The ledger: what claims of papers compare, as rows of frames, and what our results say about each."""
+"""The ledger: what claims of papers compare, as rows of frames, and what our results say about each.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

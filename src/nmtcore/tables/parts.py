@@ -1,4 +1,7 @@
-"""The parts of tests, and the rows of tables of them: constructions and phrases, and lengths."""
+"""The parts of tests, and the rows of tables of them: constructions and phrases, and lengths.
+
+Shapes: B sentences.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Frames: the numbers of a table as rows, each computed once; pages, charts, the report and the ledger read them."""
+"""Frames: the numbers of a table as rows, each computed once; pages, charts, the report and the ledger read them.
+
+Shapes: A draws, B sentences.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,7 @@
-"""Figures of one sentence, with a table of what they show: attention (pham2018, 6.3; tran2018, Figure 4), and trees."""
+"""Figures of one sentence, with a table of what they show: attention (pham2018, 6.3; tran2018, Figure 4), and trees.
+
+Shapes: K keys.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
