@@ -14,7 +14,7 @@ from nmtcore.config.project import Project
 
 STAGES = (
     "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
-    "planning", "tables", "reporting",
+    "drawing", "planning", "tables", "reporting",
 )  # fmt: skip
 SHARED = {"syntax", "config", "layout", "errors", "files", "gpus", "lock", "memory", "parquet", "written"}
 """Modules that every stage may import."""

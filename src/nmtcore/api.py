@@ -216,8 +216,8 @@ class Tree(Picture):
     @property
     def svg(self) -> str:
         """The words and an arc from each head to its dependent."""
-        from nmtcore.reporting.svg import titled_svg
-        from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing
+        from nmtcore.drawing.svg import titled_svg
+        from nmtcore.drawing.trees import DrawnTree, tree_drawing
 
         return titled_svg(" ".join(self.words), [tree_drawing(DrawnTree("", self.words, self.heads))])
 
@@ -242,7 +242,7 @@ class AttentionMap(Picture):
     @property
     def svg(self) -> str:
         """A cell per weight: the darker it is, the more its row attends to its column."""
-        from nmtcore.reporting.svg import labelled_matrix, shade_legend, titled_svg
+        from nmtcore.drawing.svg import labelled_matrix, shade_legend, titled_svg
 
         weights = self.weights.tolist()
         drawn = labelled_matrix(weights, rows=self.queries, columns=self.keys, cell=19, size=13)

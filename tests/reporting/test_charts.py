@@ -15,9 +15,9 @@ import pytest
 from matplotlib.text import Text
 
 from nmtcore.config.own_folder import project_of_folder
-from nmtcore.reporting import charts
-from nmtcore.reporting.charts import COLOURS, MARKED, broken, chart_svg, system_looks, write_chart
+from nmtcore.tables import charts
 from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.charts import COLOURS, MARKED, broken, chart_svg, system_looks, write_chart
 from nmtcore.tables.figures import construction_figure, difference_figure, length_figure, time_figure
 from nmtcore.tables.make import write_table
 from nmtcore.tables.measures import measure_label
@@ -313,7 +313,7 @@ def test_charts_have_the_colour_of_the_text_around_them():
 
 
 def test_nothing_is_reported_where_nothing_can_be_written():
-    code = "import pandas; from nmtcore.reporting.charts import *; print(curve_chart(pandas.DataFrame()).texts)"
+    code = "import pandas; from nmtcore.tables.charts import *; print(curve_chart(pandas.DataFrame()).texts)"
     done = subprocess.run([sys.executable, "-c", code], env={"HOME": "/proc", "PYTHONPATH": ":".join(sys.path)},
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert "No run of these systems is finished." in done.stdout

@@ -16,11 +16,11 @@ from nmtcore.errors import UserError
 from nmtcore.files import write_lines
 from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.parquet import read_rows, write_rows
-from nmtcore.reporting import charts
-from nmtcore.reporting.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
+from nmtcore.tables import charts
 from nmtcore.tables.gates import LONGEST, SHOWN_SENTENCES, STRONGEST
 from nmtcore.tables.make import draw_figure, write_table
 from nmtcore.tables.sentence_figures import attention_drawings
+from nmtcore.tables.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
 from nmtcore.tables.sharpness import sharpness_figure
 
 NOT_TRAINED = "gone on d is not trained yet (unfinished_runs: leave_out)"

@@ -6,10 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from nmtcore.drawing.gates import GATES_STYLE, gated_pieces, gates_range
 from nmtcore.files import write_text
 from nmtcore.inference.schemas import GATES_SCHEMA, GatedSentence
 from nmtcore.parquet import write_rows
-from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces, gates_range
 from nmtcore.reporting.html_document import html_document
 from nmtcore.tables.gates import count_gates
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from browser import WIDE
 
+from nmtcore.drawing.trees import OTHER, arc_levels
 from nmtcore.files import write_text
 from nmtcore.inference.schemas import (
     AnalysedModel,
@@ -17,7 +18,6 @@ from nmtcore.inference.schemas import (
     TaggedWord,
 )
 from nmtcore.reporting.show_page import head_name, show_page
-from nmtcore.reporting.tree_drawing import OTHER, arc_levels
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 ENCODER = [AttentionHead("encoder", layer, head) for layer in (0, 1) for head in (0, 1)]

@@ -10,6 +10,9 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Any
 
+from nmtcore.drawing.gates import GATES_STYLE, gated_pieces, gates_range
+from nmtcore.drawing.svg import titled_svg
+from nmtcore.drawing.trees import DrawnTree, column_widths, tree_drawing, word_centres
 from nmtcore.inference.schemas import (
     AnalysedModel,
     AnalysedSentence,
@@ -18,10 +21,7 @@ from nmtcore.inference.schemas import (
     TaggedWord,
     is_of_decoder,
 )
-from nmtcore.reporting.gates_page import GATES_STYLE, gated_pieces, gates_range
 from nmtcore.reporting.html_document import html_document, json_script
-from nmtcore.reporting.svg import titled_svg
-from nmtcore.reporting.tree_drawing import DrawnTree, column_widths, tree_drawing, word_centres
 from nmtcore.tables.render import scrolling
 
 _PARSE_TITLES = {

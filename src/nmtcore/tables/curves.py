@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.reporting import charts
+from nmtcore.tables import charts
 from nmtcore.tables.blocks import (
     Block,
     Column,

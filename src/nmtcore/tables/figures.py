@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.evaluation.subsets import FEW
-from nmtcore.reporting.charts import (
+from nmtcore.tables.charts import (
     BLACK,
     COLOURS,
     LINE_HEIGHT,

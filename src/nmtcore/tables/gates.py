@@ -6,10 +6,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from nmtcore.drawing.gates import gate_share
+from nmtcore.drawing.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_text, text_width, write_drawings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.parquet import read_rows
-from nmtcore.reporting.gates_page import gate_share
-from nmtcore.reporting.svg import FIGURE_WIDTH, TEXT_SIZE, Drawing, svg_text, text_width, write_drawings
 from nmtcore.tables.blocks import (
     Block,
     Paragraph,

@@ -63,7 +63,7 @@ def draw_figure(frame: Path, figure: Path) -> None:
     table_kind, title = KINDS[own.table.table_kind], f"{heading_of(own.table).whole}. {scale_text(own.table)}"
     with printing(own.table):
         if table_kind.chart:
-            from nmtcore.reporting.charts import write_chart
+            from nmtcore.tables.charts import write_chart
 
             write_chart(loaded(table_kind.chart)(own), figure, title=printed(title))
         else:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from nmtcore.drawing.svg import Drawing, arranged, labelled_matrix, sentences_drawing, shade_legend, write_drawings
+from nmtcore.drawing.trees import DrawnTree, tree_drawing, trees_drawing
 from nmtcore.evaluation.scores import output_files
 from nmtcore.parquet import read_batches, read_rows
-from nmtcore.reporting.sentences import ShownSentence, choose_sentence
-from nmtcore.reporting.svg import Drawing, arranged, labelled_matrix, sentences_drawing, shade_legend, write_drawings
-from nmtcore.reporting.tree_drawing import DrawnTree, tree_drawing, trees_drawing
 from nmtcore.tables.blocks import (
     Block,
     Column,
@@ -27,6 +26,7 @@ from nmtcore.tables.blocks import (
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.labels import printed
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
+from nmtcore.tables.sentences import ShownSentence, choose_sentence
 from nmtcore.tables.sheets import missing_runs
 from nmtcore.tables.trees import parse_files
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
-from nmtcore.reporting import charts
+from nmtcore.tables import charts
 from nmtcore.tables.blocks import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by

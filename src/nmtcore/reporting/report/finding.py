@@ -9,9 +9,9 @@ from typing import Any
 from nmtcore.evaluation.attachment import UAS_LABELS
 from nmtcore.evaluation.compare import FALSE_ALARMS, Difference, holm
 from nmtcore.evaluation.metrics import label_of
-from nmtcore.reporting.charts import system_looks
 from nmtcore.reporting.report.runs import SystemRuns
 from nmtcore.tables.blocks import Column, SeedMean, TableCell, estimate_cell, estimate_column
+from nmtcore.tables.charts import system_looks
 from nmtcore.tables.ledger import ANSWERS, Judged
 from nmtcore.tables.query import rows_by
 

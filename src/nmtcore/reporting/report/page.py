@@ -5,13 +5,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from nmtcore.drawing.svg import embedded_svg
 from nmtcore.files import read_json, write_text
 from nmtcore.layout import Layout
 from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.report.finding import finding, papers, run_tables, seeds_sentence, state
 from nmtcore.reporting.report.runs import empty_seeds, group_runs, run_blocks, run_curves
 from nmtcore.reporting.run_index import labelled, run_index, score_frame, system_differences
-from nmtcore.reporting.svg import embedded_svg
 from nmtcore.tables.blocks import Block, Heading, Paragraph, Table, item_blocks
 from nmtcore.tables.labels import printed_block, printing
 from nmtcore.tables.ledger import Judged

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.layout import run_file
-from nmtcore.reporting import charts
 from nmtcore.reporting.manifest import RUN_KEYS
+from nmtcore.tables import charts
 from nmtcore.tables.blocks import (
     Block,
     Heading,

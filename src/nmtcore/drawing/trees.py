@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from nmtcore.reporting.svg import Drawing, arranged, svg_text, text_width
+from nmtcore.drawing.svg import Drawing, arranged, svg_text, text_width
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 WORD_SIZE, LABEL_SIZE = 15, 10

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from nmtcore.reporting.svg import (
+from nmtcore.drawing.svg import (
     SHADES,
     Drawing,
     arranged,

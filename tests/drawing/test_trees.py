@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from nmtcore.reporting.tree_drawing import OTHER, DrawnTree, arc_levels, tree_drawing, trees_drawing
+from nmtcore.drawing.trees import OTHER, DrawnTree, arc_levels, tree_drawing, trees_drawing
 
 TREE = DrawnTree("gold", ["I", "see", "it", "."], [2, 0, 2, 2], ["nsubj", "root", "obj", "punct"])
 

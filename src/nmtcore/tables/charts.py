@@ -16,15 +16,15 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
+from nmtcore.drawing.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
 from nmtcore.files import atomic_path, write_text
-from nmtcore.reporting.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
 from nmtcore.tables.labels import printed
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure, SubFigure
 
-STYLE = "nmtcore.reporting.paper"
+STYLE = "nmtcore.tables.paper"
 """The style sheet of all charts, as `matplotlib.style.use` takes it."""
 
 WIDTH = FIGURE_WIDTH / 96
