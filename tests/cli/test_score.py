@@ -115,7 +115,7 @@ def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path):
     output = score("single/seed1.txt", "empty.txt")
     assert output.split("\n\n")[:2] == ["40 sentences", "empty.txt, file 1: 21 of 40 translations are empty."]
     assert row_of(output.split("\n\n")[2], "empty.txt")[3] == "21.0"
-    note = "One seed (all): an interval from one seed leaves training noise out and excludes 0 wrongly in 45 of 100 "
+    note = "One seed (all): an interval from one seed leaves training noise out, and in a simulation, 45 of 100 "
     assert note in " ".join(output.split())
 
 

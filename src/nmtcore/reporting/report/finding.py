@@ -155,8 +155,8 @@ def seeds_sentence(groups: Sequence[SystemRuns]) -> str:
         return ""
     whose = "One seed each" if single == len(groups) else f"{single} of {len(groups)} systems have one seed"
     return (
-        f"{whose}: such intervals leave the noise of training out, and exclude 0 wrongly in {FALSE_ALARMS} of 100 "
-        "simulated pairs of equal systems."
+        f"{whose}: such intervals leave the noise of training out, and in a simulation, {FALSE_ALARMS} of 100 pairs of "
+        "equal systems seemed to differ by them."
     )
 
 
