@@ -249,6 +249,7 @@ def test_mistakes_are_sentences(make_project, tmp_path, change, message):
         ({"rows": ["transformer_bas"]}, {}, "rows: unknown system 'transformer_bas'. Did you mean transformer_base"),
         ({"added": ["nmtt"]}, {}, "headline: added: unknown system 'nmtt'. Did you mean nmt"),
         ({"labels": {"depparse_l2": "x"}}, {}, "labels: unknown row, data set or test 'depparse_l2'. Did you mean dep"),
+        ({"labels": {"demo_en2de": None}}, {}, "labels: demo_en2de has no description: write what stands for it"),
         ({"labels": {"demo_en2de/tests": "x"}}, {}, "unknown row, data set or test 'demo_en2de/tests'. Did you mean d"),
         ({}, {"seeds": {"pascal": [1]}}, "seeds: unknown system of its tables 'pascal'"),
         ({}, {"seeds": {"transformer_base": []}}, "seeds.transformer_base must be a list of different numbers"),
@@ -280,3 +281,10 @@ def test_papers_can_be_added(make_project):
     assert sorted(paper_files(project)) == sorted([*PAPERS, "mine"])
     with pytest.raises(UserError, match=r"unknown paper 'pham2019'\. Did you mean pham2018"):
         read_paper(project, "pham2019")
+
+
+def test_a_label_is_a_text_or_the_description_of_the_system(make_project):
+    labels = {"transformer_base": None, "demo_en2de": "En→De"}
+    project = make_project(files={"tables/mine": {"title": "Mine", "tables": {"headline": OWN | {"labels": labels}}}})
+    description = project.system_entries["transformer_base"][1]["description"]
+    assert read_paper(project, "mine").tables["headline"].labels == {**labels, "transformer_base": description}

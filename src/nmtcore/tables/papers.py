@@ -172,7 +172,7 @@ class _Reader:
             baselines=grid.baselines or tuple(dict.fromkeys(compared.values())),
             compared_with=compared,
             facts=grid.facts,
-            labels=grid.labels,
+            labels={name: label or self._description(name) for name, label in grid.labels.items()},
             sentence=grid.sentence,
             rows=tuple(rows),
             columns=tuple(column for column, _ in shown),
@@ -246,6 +246,13 @@ class _Reader:
         cell = self.cells[row.row, of]
         names = {"column": column.column, "metric": column.metric, "measure": column.measure}
         return replace(cell, **names, published=None, marks="") if column.added else cell
+
+    def _description(self, row: str) -> str:
+        """Return the description in the entry of a row's system, which is its label."""
+        _, entry = self.catalogue.system_entries.get(row_system(row), (None, {}))
+        if not entry.get("description"):
+            raise UserError(f"{self.where}: labels: {row} has no description: write what stands for it.")
+        return entry["description"]
 
     def _compared_with(self, lines: Sequence[Cell]) -> dict[str, str]:
         """Return what each system of one's own table is compared with, if that is in the table, too.
