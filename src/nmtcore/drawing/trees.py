@@ -41,7 +41,7 @@ class DrawnTree(NamedTuple):
 
 def tree_drawing(tree: DrawnTree, *, widths: Sequence[float] | None = None) -> Drawing:
     """Draw a tree: a title, the arcs, and the words; `widths` are the columns of the words, `column_widths` if None."""
-    ignored, labels = (own or [None] * len(tree.words) for own in (tree.ignored, tree.labels))
+    ignored, labels = (values or [None] * len(tree.words) for values in (tree.ignored, tree.labels))
     # A word that is its own head has no arc.
     arcs = [(head - 1, word) for word, head in enumerate(tree.heads) if head not in (HEAD_OF_ROOT, word + 1)]
     arcs = [(head, word) for head, word in arcs if not (ignored[head] or ignored[word])]

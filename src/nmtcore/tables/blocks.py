@@ -145,16 +145,18 @@ class Table:
     @property
     def not_run(self) -> list[Row]:
         """The rows that have reasons instead of our numbers."""
-        ours = {own for row in self.rows for own in self._numbers if row[own].reason or row[own].origin}
+        ours = {
+            position for row in self.rows for position in self._numbers if row[position].reason or row[position].origin
+        }
         missing = (row for row in self.rows if any(cell.reason and cell.value is None for cell in row))
-        return [row for row in missing if all(row[own].value is None for own in ours)]
+        return [row for row in missing if all(row[position].value is None for position in ours)]
 
     def for_readers(self) -> "Table":
         """Leave out what only the raw values have: details, empty columns, and rows with reasons but no number.
 
         A row that was not run stays if the paper has a number in it.
         """
-        left_out = [row for row in self.not_run if all(row[own].value is None for own in self._numbers)]
+        left_out = [row for row in self.not_run if all(row[position].value is None for position in self._numbers)]
         rows = [row for row in self.rows if row not in left_out]
         kept = [
             position
@@ -165,8 +167,11 @@ class Table:
 
     def part(self, columns: Sequence[int], is_kept: Callable[[Row], bool]) -> "Table":
         """Leave out the other columns, the rows that are not kept, and the groups without rows."""
-        groups = (tuple(tuple(row[own] for own in columns) for row in group if is_kept(row)) for group in self.groups)
-        shown = tuple(self.columns[own] for own in columns)
+        groups = (
+            tuple(tuple(row[position] for position in columns) for row in group if is_kept(row))
+            for group in self.groups
+        )
+        shown = tuple(self.columns[position] for position in columns)
         return replace(self, columns=shown, groups=tuple(filter(None, groups)))
 
 

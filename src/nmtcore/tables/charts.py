@@ -75,7 +75,7 @@ def system_looks(systems: Iterable[str]) -> dict[str, SystemLooks]:
         # A layer's number at the end of the name is added, so that layers differ.
         first = (crc32(name.encode("utf-8")) + int(system[len(name) :] or 0)) % (len(COLOURS) - 1)
         others = [(first + step) % (len(COLOURS) - 1) + 1 for step in range(len(COLOURS) - 1)]
-        used = {own.color for own in looks.values()}
+        used = {appearance.color for appearance in looks.values()}
         number = 0 if system.endswith("base") else next((n for n in others if COLOURS[n] not in used), first + 1)
         looks[system] = SystemLooks(COLOURS[number], MARKERS[number])
     return looks
@@ -111,9 +111,9 @@ def curve_chart(rows: "pd.DataFrame", *, columns: int = 1) -> "Figure":
     drawn = list(rows.groupby(["dataset", "metric"], sort=False))
     several = rows.dataset.nunique() > 1
     figure, parts = chart_panels([1.9] * len(drawn), legend_samples(looks) if len(looks) > 1 else {}, columns=columns)
-    for part, ((dataset, metric), own) in zip(parts, drawn, strict=True):
+    for part, ((dataset, metric), of_panel) in zip(parts, drawn, strict=True):
         ax = part.subplots()
-        for system, of_system in own.groupby("system", sort=False):
+        for system, of_system in of_panel.groupby("system", sort=False):
             # Training that was continued may have an update twice.
             seeds = of_system.pivot_table("value", index="update", columns="seed", aggfunc="last")
             mean = seeds.mean(axis=1, skipna=False).dropna()
@@ -126,7 +126,7 @@ def curve_chart(rows: "pd.DataFrame", *, columns: int = 1) -> "Figure":
         ax.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=1))
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         ax.set_xlabel("updates", loc="right")
-        note = own.note.iloc[0] if "note" in own else ""
+        note = of_panel.note.iloc[0] if "note" in of_panel else ""
         set_title(part, ", ".join(filter(None, (AXES[metric], note, dataset if several else ""))))
     return laid_out(figure)
 
@@ -140,17 +140,19 @@ def sharpness_chart(rows: "pd.DataFrame", nothing: str = "", *, columns: int = 4
     """
     if rows.empty:
         return chart_of_sentence(nothing)
-    titles = {title: list(own.groupby("name", sort=False)) for title, own in rows.groupby("title", sort=False)}
-    counts = [math.ceil(len(own) / columns) for own in titles.values()]
+    titles = {
+        title: list(of_title.groupby("name", sort=False)) for title, of_title in rows.groupby("title", sort=False)
+    }
+    counts = [math.ceil(len(histograms) / columns) for histograms in titles.values()]
     figure, parts = chart_panels([0.25 + 0.85 * count for count in counts], {})
-    for part, count, (title, own) in zip(parts, counts, titles.items(), strict=True):
+    for part, count, (title, histograms) in zip(parts, counts, titles.items(), strict=True):
         grid = part.subplots(count, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for ax, (name, bins) in zip(grid, own, strict=False):
+        for ax, (name, bins) in zip(grid, histograms, strict=False):
             colour = CLAIMED if bins.claimed.iloc[0] else UNCLAIMED
             ax.stairs(bins.share, [*bins.low, 1], fill=True, color=colour)
             ax.set(xlim=(bins.low.iloc[0], 1), ylim=(0, 1.05 * rows.share.max()), xticks=[0.5, 1.0])
             ax.set_title(name, loc="left")
-        for ax in grid[len(own) :]:
+        for ax in grid[len(histograms) :]:
             ax.set_visible(False)
         set_title(part, title)
     return laid_out(figure)
@@ -160,7 +162,7 @@ def legend_samples(looks: Mapping[str, SystemLooks]) -> dict[str, Any]:
     """Make the samples of systems for a legend."""
     from matplotlib.lines import Line2D
 
-    return {name: Line2D([], [], **own._asdict()) for name, own in looks.items()}
+    return {name: Line2D([], [], **appearance._asdict()) for name, appearance in looks.items()}
 
 
 def chart_panels(

@@ -58,13 +58,15 @@ def _points(history: Path) -> Iterator[tuple[str, int, float]]:
         update, scores = record.get("update"), record.get("validation", {})
         if not isinstance(update, int) or not isinstance(scores, dict):
             raise LineError(history, number, "this is no line of a training log: delete the file and train again.")
-        accuracies = [own for name, own in scores.items() if name.startswith("accuracy/") and own is not None]
-        own = {
+        accuracies = [
+            accuracy for name, accuracy in scores.items() if name.startswith("accuracy/") and accuracy is not None
+        ]
+        values = {
             "loss": None if scores else record.get(TRANSLATION_LOSS),
             **{metric: scores.get(metric) for metric in LABELS},
             "accuracy": 100 * fmean(accuracies) if accuracies else None,
         }
-        yield from ((metric, update, value) for metric, value in own.items() if isinstance(value, int | float))
+        yield from ((metric, update, value) for metric, value in values.items() if isinstance(value, int | float))
 
 
 def system_curves(dataset: str, system: str, histories: Mapping[int, Path], *, points: int = POINTS) -> "pd.DataFrame":
@@ -88,7 +90,7 @@ def drawn_metrics(rows: "pd.DataFrame") -> list[str]:
 
 def drawn_rows(rows: "pd.DataFrame") -> "pd.DataFrame":
     """Leave out the scores that are not drawn of a data set."""
-    drawn = {dataset: drawn_metrics(own) for dataset, own in rows.groupby("dataset")}
+    drawn = {dataset: drawn_metrics(of_dataset) for dataset, of_dataset in rows.groupby("dataset")}
     shown = [row.metric not in LABELS or row.metric in drawn[row.dataset] for row in rows.itertuples()]
     return rows[np.array(shown, dtype=bool)]
 
@@ -116,10 +118,10 @@ def curve_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
 def curve_figure(frame: Frame) -> "Figure":
     """Draw the validation scores of a table's runs."""
     rows = _validations(frame)
-    beams = {dataset: sorted(own.unique()) for dataset, own in rows.groupby("dataset").beam}
+    beams = {dataset: sorted(sizes.unique()) for dataset, sizes in rows.groupby("dataset").beam}
     searches = {
-        dataset: "greedy search" if own == [1] else f"beam of {' or '.join(map(str, own))}"
-        for dataset, own in beams.items()
+        dataset: "greedy search" if sizes == [1] else f"beam of {' or '.join(map(str, sizes))}"
+        for dataset, sizes in beams.items()
     }
     drawn = drawn_rows(rows)
     return charts.curve_chart(drawn.assign(note=drawn.dataset.map(searches).where(drawn.metric == "bleu", "")))
@@ -158,9 +160,9 @@ def _row(cell: Cell, scores: "pd.DataFrame | None", metric: str) -> list[Any]:
     if scores is None:
         reason = cell.reason or f"its validations compute no {LABELS[metric]}"
         return [*names, None, *[TableCell(None, reason=reason)] * 4]
-    seeds = [own for _, own in scores.groupby("seed")]
+    seeds = [seed for _, seed in scores.groupby("seed")]
     # Of equal scores, the first is the best one.
-    best = [own.loc[own.value.idxmin() if metric == "perplexity" else own.value.idxmax()] for own in seeds]
-    last = [own.iloc[-1] for own in seeds]
+    best = [seed.loc[seed.value.idxmin() if metric == "perplexity" else seed.value.idxmax()] for seed in seeds]
+    last = [seed.iloc[-1] for seed in seeds]
     columns = [[row[key].item() for row in rows] for rows in (best, last) for key in ("value", "update")]
     return [*names, *with_origin([len(seeds), *map(SeedMean.over, columns)], cell.runs)]

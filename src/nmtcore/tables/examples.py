@@ -59,7 +59,14 @@ def example_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
             first, cell = table.cell(other, column.name), table.cell(name, column.name)
             names = {"dataset": cell.ours or column.name, "test": cell.test or "test", "system": cell.row}
             names |= {"runs": cell.runs, "baseline": first.row, "baseline_runs": first.runs}
-            reason = next((own.reason or f"{own.row} is not run" for own in (first, cell) if not own.source), "")
+            reason = next(
+                (
+                    compared_cell.reason or f"{compared_cell.row} is not run"
+                    for compared_cell in (first, cell)
+                    if not compared_cell.source
+                ),
+                "",
+            )
             compared = [{"reason": reason}] if reason else _compared(table, first, cell)
             yield from (names | _NO_EXAMPLE | row for row in compared)
 
@@ -75,12 +82,14 @@ def _compared(table: PlannedTable, first: Cell, second: Cell) -> list[Row]:
     references = outputs.references
     pairs = _read_pairs(Path(files["pairs"]), files["supertags"] and Path(files["supertags"]))[: len(references)]
     shown = find_sentence([pair["source"] for pair in pairs], table.sentence) if table.sentence else None
-    (_, own), (seed, other) = (next(iter(outputs.translations[cell.row].items())) for cell in (first, second))
+    (_, baseline_lines), (seed, other) = (
+        next(iter(outputs.translations[cell.row].items())) for cell in (first, second)
+    )
     evaluation = build(EvaluationSettings, second.source["evaluation"], where=second.ours)
     if shown is None:
-        sentences = differing_sentences(own, other, references, evaluation, most=SHOWN)
+        sentences = differing_sentences(baseline_lines, other, references, evaluation, most=SHOWN)
     else:
-        sentences = scored_sentences(own, other, references, evaluation, rows=[shown])
+        sentences = scored_sentences(baseline_lines, other, references, evaluation, rows=[shown])
     warnings = [
         warning
         for system, seeds in outputs.translations.items()
@@ -97,7 +106,7 @@ def _compared(table: PlannedTable, first: Cell, second: Cell) -> list[Row]:
             **of_test,
             **{"sentence": sentence.row, "is_papers": shown is not None, "reference": references[sentence.row]},
             **pairs[sentence.row],
-            **{"baseline_translation": own[sentence.row], "baseline_chrf": sentence.chrf},
+            **{"baseline_translation": baseline_lines[sentence.row], "baseline_chrf": sentence.chrf},
             **{"translation": other[sentence.row], "chrf": sentence.other_chrf},
         }
         for sentence in sentences

@@ -157,10 +157,10 @@ def _compared(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
     return [
         (
             f"{measure_label(measure)}, {test}: difference from {baseline}, "
-            f"{_said(all(row['training_noise'] for row in own))}",
-            own,
+            f"{_said(all(row['training_noise'] for row in differences))}",
+            differences,
         )
-        for (test, measure, baseline), own in rows_by(rows, "of", "measure", "baseline").items()
+        for (test, measure, baseline), differences in rows_by(rows, "of", "measure", "baseline").items()
     ]
 
 
@@ -189,8 +189,8 @@ def _bar_samples(looks: Mapping[str, SystemLooks]) -> dict[str, Any]:
     from matplotlib.patches import Patch
 
     return {
-        name: Patch(facecolor="none" if name == PUBLISHED else own.color, edgecolor=BLACK, linewidth=0.6)
-        for name, own in looks.items()
+        name: Patch(facecolor="none" if name == PUBLISHED else appearance.color, edgecolor=BLACK, linewidth=0.6)
+        for name, appearance in looks.items()
     }
 
 
@@ -232,6 +232,8 @@ def _dot(
 ) -> None:
     """Draw a dot, and a line over its interval, `xerr` or `yerr`, if it has one."""
     middle = {"xerr": x, "yerr": y}
-    errors = {name: own and [[middle[name] - own[0]], [own[1] - middle[name]]] for name, own in interval.items()}
+    errors = {
+        name: bounds and [[middle[name] - bounds[0]], [bounds[1] - middle[name]]] for name, bounds in interval.items()
+    }
     face = "none" if hollow else looks.color
     ax.errorbar(x, y, **errors, fmt=looks.marker, color=looks.color, markerfacecolor=face, elinewidth=1)

@@ -77,8 +77,8 @@ def count_gates(gates: Path) -> dict[str, Any]:
     for number, row in enumerate(read_rows(gates, columns=["words", "upos", "norms"])):
         tags = row["upos"] or [None] * len(row["words"])
         # Tags that the system generates among the words do not count.
-        own = zip(row["words"], tags, row["norms"], strict=False)
-        subwords += [(number, word, tag, norm) for word, tag, norm in own if word != NO_WORD]
+        pieces = zip(row["words"], tags, row["norms"], strict=False)
+        subwords += [(number, word, tag, norm) for word, tag, norm in pieces if word != NO_WORD]
         ends.append(row["norms"][-1])
         lowest += row["norms"][-1] <= min(row["norms"])
     frame = pd.DataFrame(subwords, columns=["sentence", "word", "tag", "norm"])
@@ -115,14 +115,14 @@ def gate_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
 def _tag_rows(counts: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
     """Join the counts of each seed; what does not depend on the model is the same for all of them."""
     first, tags = counts[0], {}
-    for tag, own in first["tags"].items():
+    for tag, tag_counts in first["tags"].items():
         highest = [seed["tags"][tag]["highest"] for seed in counts]
         norm = fmean(seed["tags"][tag]["norm"] for seed in counts)
-        sizes = {"words": own["words"], "pieces": own["pieces"], "sentences": first["tagged"]}
+        sizes = {"words": tag_counts["words"], "pieces": tag_counts["pieces"], "sentences": first["tagged"]}
         tags[tag] = {"tag": tag, "highest": highest, "norm": norm, **sizes}
     yield from sorted(tags.values(), key=lambda row: -sum(row["highest"]))
-    norm = None if first["end_norm"] is None else fmean(own["end_norm"] for own in counts)
-    lowest = [own["end_lowest"] for own in counts]
+    norm = None if first["end_norm"] is None else fmean(seed["end_norm"] for seed in counts)
+    lowest = [seed["end_lowest"] for seed in counts]
     yield {"tag": END, "lowest": lowest, "norm": norm, "sentences": first["sentences"]}
 
 

@@ -108,7 +108,7 @@ def parts_source(cell_files: CellFiles) -> Source:
     if cell.reason or cell.ours is None or cell.test is None:
         raise Unmeasurable(cell.reason)
     everything = test_annotations(cell_files.project, cell.ours, cell.test)
-    annotations = [own for own in everything if own[1] == "ccg" or cell_files.configured]
+    annotations = [annotation for annotation in everything if annotation[1] == "ccg" or cell_files.configured]
     if not annotations:
         phrases = ", or for constituency" if cell_files.configured else ""
         raise Unmeasurable(f"{cell.ours} names no annotator for ccg of the target side{phrases}")

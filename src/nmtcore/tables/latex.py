@@ -82,12 +82,14 @@ class _Latex(Writer):
         names = " ".join(filter(None, (str(table.keys.get("paper", "")), self.place))) or self.title
         label = "tab:" + re.sub(r"[^a-z0-9.]+", "-", f"{names} {self.tables}".lower())
         caption = f"{self.caption.rstrip('.')}. {table.caption}".rstrip()
-        notes = [f"{self.letter(letter)} {self.own(reason.rstrip('.'))}." for reason, letter in table.letters.items()]
-        notes += map(self.own, [*_meanings(table), *notes_below(whole, table)])
+        notes = [
+            f"{self.letter(letter)} {self.our_text(reason.rstrip('.'))}." for reason, letter in table.letters.items()
+        ]
+        notes += map(self.our_text, [*_meanings(table), *notes_below(whole, table)])
         first, *others = column_parts(table, MOST_COLUMNS)
-        floats = [self._float(first, table.letters, self.own(caption), label, notes)]
+        floats = [self._float(first, table.letters, self.our_text(caption), label, notes)]
         for number, part in enumerate(others, start=2):
-            continued = f"{self.own(self.caption)} (continued)"
+            continued = f"{self.our_text(self.caption)} (continued)"
             floats.append(self._float(part, table.letters, continued, f"{label}-{number}", []))
         return "\n".join(floats)
 
@@ -110,7 +112,7 @@ class _Latex(Writer):
             lines.append("\\midrule")
             for row in group:
                 cells = zip(table.columns, row, tails, strict=True)
-                lines.append(" & ".join(self._cell(*own, letters) for own in cells) + r" \\")
+                lines.append(" & ".join(self._cell(*cell, letters) for cell in cells) + r" \\")
         return "\n".join([*lines, "\\bottomrule", "\\end{tabular}}"])
 
     def _header(self, table: Table, tails: Sequence[bool]) -> Iterator[str]:
@@ -120,7 +122,7 @@ class _Latex(Writer):
             upper, rules = [], []
             for name, width in groups:
                 span = width + sum(tails[position : position + width])
-                text = _in_lines(name, width * NAME, "bc", self.own)
+                text = _in_lines(name, width * NAME, "bc", self.our_text)
                 upper.append(f"\\multicolumn{{{span}}}{{c}}{{{text}}}" if name else " & ".join([""] * span))
                 if name:
                     rules.append(f"\\cmidrule(lr){{{place}-{place + span - 1}}}")
@@ -129,7 +131,7 @@ class _Latex(Writer):
             yield "".join(rules)
         names = []
         for column, tail in zip(table.columns, tails, strict=True):
-            text = _in_lines(column.name, NAME, f"b{column.alignment[0]}", self.own)
+            text = _in_lines(column.name, NAME, f"b{column.alignment[0]}", self.our_text)
             names.append(f"\\multicolumn{{2}}{{c}}{{{text}}}" if tail else text)
         yield " & ".join(names) + r" \\"
 

@@ -44,12 +44,16 @@ def claim_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
 
 def _claimed(table: PlannedTable, results: Results, cell: Cell, baseline: Cell) -> Row:
     """Compare two cells of a claim, or say why nothing is compared; few sentences are compared, with a reason."""
-    for own in (cell, baseline):
-        if reason := results.reason(own):
+    for compared_cell in (cell, baseline):
+        if reason := results.reason(compared_cell):
             return plain_row(cell) | {"reason": reason}
-        if not results.is_scored(own):
-            label = measure_label(own.measure)
-            reason = f"{own.runs or own.system} has no {label}" if own.metric else "there is no score to compare"
+        if not results.is_scored(compared_cell):
+            label = measure_label(compared_cell.measure)
+            reason = (
+                f"{compared_cell.runs or compared_cell.system} has no {label}"
+                if compared_cell.metric
+                else "there is no score to compare"
+            )
             return plain_row(cell) | {"reason": reason}
     if cell.ours != baseline.ours and not results.have_same_test(cell, baseline):
         return plain_row(cell) | {"reason": f"{cell.runs} and {baseline.runs} are not tested on the same sentences"}
@@ -93,7 +97,7 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
     is_small = answer == "upheld" and claim.direction == "no_gain" and low > 0
     gaining, controlled = _controlled(claim, answer, controls)
     runs = ("", "") if delta is None else (claim.system.runs or "", claim.baseline.runs or "")
-    seeds = [len(table.runs[own].seeds) if own else None for own in runs]
+    seeds = [len(table.runs[name].seeds) if name else None for name in runs]
     expected = {"gain": (delta or 0) > 0, "loss": (delta or 0) < 0, "no_gain": (delta or 0) < claim.margin}
     return {
         "paper": claim.paper,

@@ -59,25 +59,28 @@ def table_blocks(frame: Frame, page: Path) -> list[Block]:
 
 def draw_figure(frame: Path, figure: Path) -> None:
     """Draw the figure of a table as SVG and PDF."""
-    own = read_frame(frame)
-    table_kind, title = KINDS[own.table.table_kind], f"{heading_of(own.table).whole}. {scale_text(own.table)}"
-    with printing(own.table):
+    table_frame = read_frame(frame)
+    table_kind, title = (
+        KINDS[table_frame.table.table_kind],
+        f"{heading_of(table_frame.table).whole}. {scale_text(table_frame.table)}",
+    )
+    with printing(table_frame.table):
         if table_kind.chart:
             from nmtcore.tables.charts import write_chart
 
-            write_chart(loaded(table_kind.chart)(own), figure, title=printed(title))
+            write_chart(loaded(table_kind.chart)(table_frame), figure, title=printed(title))
         else:
-            loaded(table_kind.drawing)(own, figure, title=printed(title))
+            loaded(table_kind.drawing)(table_frame, figure, title=printed(title))
 
 
 def chart_of(frame: str | Path) -> "Figure":
     """Draw the chart of a table, given its frame. Raises `UserError` if tables of its kind have none."""
-    own = read_frame(frame)
-    chart = KINDS[own.table.table_kind].chart
+    table_frame = read_frame(frame)
+    chart = KINDS[table_frame.table.table_kind].chart
     if not chart:
-        raise UserError(f"{frame} is of a table of {own.table.table_kind}, which is no chart: edit its SVG.")
-    with printing(own.table):
-        return loaded(chart)(own)
+        raise UserError(f"{frame} is of a table of {table_frame.table.table_kind}, which is no chart: edit its SVG.")
+    with printing(table_frame.table):
+        return loaded(chart)(table_frame)
 
 
 def write_paper_page(frames: Sequence[Path], page: Path) -> None:

@@ -21,8 +21,8 @@ def page_csv(page: Page) -> str:
     """
     same = groupby(map(_records, page.tables), key=lambda records: records[0])
     return "\n".join(
-        "".join(map(_csv_line, [header, *(record for records in own for record in records[1:])]))
-        for header, own in same
+        "".join(map(_csv_line, [header, *(record for records in tables for record in records[1:])]))
+        for header, tables in same
     )
 
 

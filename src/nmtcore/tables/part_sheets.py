@@ -122,7 +122,7 @@ def _count_table(counts: Sequence[Row]) -> Table:
 def _gain_table(table: PlannedTable, rows: Sequence[Row]) -> Table:
     first = rows[0]
     label, column = measure_label(first["measure"]), first["column"]
-    digits = next(own.digits for own in table.columns if own.name == column)
+    digits = next(planned_column.digits for planned_column in table.columns if planned_column.name == column)
     published = any(row["published"] is not None for row in rows)
     empty = any(any(row[key] or ()) for row in rows for key in ("empty", "baseline_empty"))
     columns = [

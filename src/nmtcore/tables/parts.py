@@ -77,14 +77,16 @@ def _by_construction(annotations: tuple[tuple[str, str], ...], translated: int |
         side, _, column = name.partition(".")
         subsets = read_subsets(Path(path), column, sentences=sentences)
         unanalysed = max(unanalysed, subsets.unanalysed)
-        rows |= {own if column == "ccg" else f"{own} in the {side}": rows_B for own, rows_B in subsets.rows.items()}
+        rows |= {
+            subset if column == "ccg" else f"{subset} in the {side}": rows_B for subset, rows_B in subsets.rows.items()
+        }
     return Parts(sentences, rows, unanalysed)
 
 
 @cache
 def _by_length(pairs: str, translated: int, share: float) -> Parts:
     """Read the longest sentences, and those of each bin of lengths."""
-    words = [len(own) for own in read_translated(Path(pairs), "source_words", sentences=translated)]
+    words = [len(sentence) for sentence in read_translated(Path(pairs), "source_words", sentences=translated)]
     longest = long_sentences(words, share=share)
     return Parts(translated, {f"{LONGEST}{longest.fewest_words} words": longest.rows_B} | length_bins(words))
 
@@ -158,8 +160,8 @@ def _whole_tests(table: PlannedTable, results: Results) -> Iterator[Row]:
     for cell in measured_cells(table):
         parts = parts_of(table, cell)
         names = {"row": cell.system or cell.row, "published": None}
-        own = results.row(cell) if results.is_scored(cell) else plain_row(cell)
-        yield own | names | {"item": None, "sentences": parts.sentences}
+        row = results.row(cell) if results.is_scored(cell) else plain_row(cell)
+        yield row | names | {"item": None, "sentences": parts.sentences}
         if parts.unanalysed:
             size = {"sentences": parts.unanalysed, "share": percent(parts.unanalysed, parts.sentences)}
             yield plain_row(cell) | names | {"item": UNANALYSED, **size}

@@ -99,7 +99,7 @@ class Results:
     def counts(self, cell: Cell, rows_B: np.ndarray | None = None) -> list[SentenceCounts]:
         """Return the counts of each seed of a cell with a score, or of some sentences."""
         counts = self._once(_key(cell), lambda: measure_named(cell.measure).counts(cell.source))
-        return counts if rows_B is None else [own.rows(rows_B) for own in counts]
+        return counts if rows_B is None else [seed.rows(rows_B) for seed in counts]
 
     def row(self, cell: Cell, rows_B: np.ndarray | None = None) -> Row:
         """Make the row of a cell, measured on its test or on some sentences."""
@@ -110,7 +110,7 @@ class Results:
             return row | {"values": measure.values(cell.source)} if is_known else row
         counts = self.counts(cell, rows_B)
         row |= {"sentences": len(counts[0]), "signature": counts[0].signature}
-        row |= {"values": [own.corpus_score() for own in counts]}
+        row |= {"values": [seed.corpus_score() for seed in counts]}
         if cell.measure in WITH_LENGTHS:
             row |= {"length": fmean(map(length_ratio, counts)), "empty": list(map(empty_count, counts))}
         return row
@@ -129,12 +129,12 @@ class Results:
                 f"{cell.runs} and {baseline.runs} have different references of {cell.test}, so that they cannot be "
                 "compared: delete the results of the older one and run the workflow again."
             )
-        own, other = self._scores(cell, rows_B), self._scores(baseline, rows_B)
+        sampled, other = self._scores(cell, rows_B), self._scores(baseline, rows_B)
         if baseline.runs is None:
             # Such a baseline is not trained: its variance over seeds is known to be 0.
-            seeds = len(own.scores)
+            seeds = len(sampled.scores)
             other = SampledScores([*other.scores] * seeds, np.repeat(other.sampled_RA, seeds, axis=0))
-        return difference_values(difference_of(own, other))
+        return difference_values(difference_of(sampled, other))
 
     def compared(self, cell: Cell, baseline: Cell, rows_B: np.ndarray | None = None) -> Row:
         """Make the row of a cell that is compared with another one."""
@@ -200,7 +200,8 @@ def number_rows(table: PlannedTable, results: Results) -> list[Row]:
     """List the rows of a grid of numbers: its cells, and the differences from the baselines."""
     pairs = sorted(_pairs(table, results), key=lambda pair: pair[0].measure == "chrf")
     compared = [
-        results.compared(*pair) | {"published": _minus(*(own.published for own in pair)), "marks": ""} for pair in pairs
+        results.compared(*pair) | {"published": _minus(*(cell.published for cell in pair)), "marks": ""}
+        for pair in pairs
     ]
     return [*map(results.row, table.cells), *compared]
 

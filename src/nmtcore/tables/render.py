@@ -59,9 +59,9 @@ class Writer:
         """Write a part of a page."""
         match block:
             case Heading():
-                return self.heading(self.own(block.whole))
+                return self.heading(self.our_text(block.whole))
             case Paragraph():
-                return self.paragraph(self.own(block.text) + self.corpus(block.corpus))
+                return self.paragraph(self.our_text(block.text) + self.corpus(block.corpus))
             case Items():
                 return self.items("".join(self.item(self.line(text)) for text in block.texts))
             case Table():
@@ -77,7 +77,7 @@ class Writer:
         notes += map(self.line, notes_below(whole, table))
         return self.separator.join([*grids, *map(self.note, notes)])
 
-    def own(self, text: str) -> str:
+    def our_text(self, text: str) -> str:
         """Write our own text, with code in backticks."""
         parts = text.split("`")
         if len(parts) % 2 == 0:
@@ -86,13 +86,13 @@ class Writer:
 
     def line(self, text: str) -> str:
         """Write our own text in one line."""
-        return self.own(" ".join(text.splitlines()))
+        return self.our_text(" ".join(text.splitlines()))
 
     def value(self, column: Column, cell: TableCell) -> str:
         """Write the value of a cell, without its mark."""
         if cell.value is None:
             return self.text(MISSING) if cell.reason else ""
-        forms = {"text": self.own, "corpus": self.corpus, "code": self.code}
+        forms = {"text": self.our_text, "corpus": self.corpus, "code": self.code}
         return forms.get(column.content, self.number)(column.shown(cell))
 
     def letter_of(self, cell: TableCell, letters: Mapping[str, str]) -> str:
@@ -125,14 +125,19 @@ def column_parts(table: Table, most: int = MOST_COLUMNS) -> list[Table]:
     Columns with the same heading above them stay together.
     """
     parts: list[list[int]] = [[]]
-    for _, same in groupby(range(1, len(table.columns)), key=lambda own: table.columns[own].group or own):
+    for _, same in groupby(
+        range(1, len(table.columns)), key=lambda position: table.columns[position].group or position
+    ):
         positions = list(same)
         if parts[-1] and len(parts[-1]) + len(positions) > most:
             parts.append([])
         parts[-1] += positions
     if len(parts) == 1:
         return [table]
-    divided = (table.part([0, *own], lambda row, own=own: any(row[i].value is not None for i in own)) for own in parts)
+    divided = (
+        table.part([0, *positions], lambda row, positions=positions: any(row[i].value is not None for i in positions))
+        for positions in parts
+    )
     return [part for part in divided if part.groups] or [table]
 
 
@@ -170,7 +175,7 @@ class _Markdown(Writer):
         """Write a table; marks have a column of their own, so that decimals are aligned."""
         columns: list[list[str]] = []
         for column, cells in table.by_column:
-            name = "<br>".join(map(self.own, filter(None, (column.group, column.name))))
+            name = "<br>".join(map(self.our_text, filter(None, (column.group, column.name))))
             texts = [
                 " ".join(filter(None, (self.value(column, cell), self.letter_of(cell, letters)))) for cell in cells
             ]
@@ -205,7 +210,7 @@ class _Html(Writer):
 
     def grid(self, table: Table, letters: Mapping[str, str]) -> str:
         """Write a table that scrolls where the screen is narrower."""
-        tails = [max((len(aligned_parts(column, own)[1]) for own in cells), default=0)
+        tails = [max((len(aligned_parts(column, cell)[1]) for cell in cells), default=0)
                  for column, cells in table.by_column]  # fmt: skip
         lines = ["<table>", f"<thead>\n{self._header(table)}</thead>"]
         for group in table.groups:
@@ -237,10 +242,10 @@ class _Html(Writer):
         for name, width in groups:
             line = lower if name else upper
             if name:
-                upper.append(f'<th class="group" colspan="{width}">{self.own(name)}</th>')
+                upper.append(f'<th class="group" colspan="{width}">{self.our_text(name)}</th>')
             for _ in range(width):
                 column = next(columns)
-                line.append(f"<th{_side(column)}{'' if name else rows}>{self.own(column.name)}</th>")
+                line.append(f"<th{_side(column)}{'' if name else rows}>{self.our_text(column.name)}</th>")
         return "".join(f"<tr>{''.join(line)}</tr>\n" for line in (upper, lower) if line)
 
     def _text(self, column: Column, cell: TableCell, tail: int) -> str:

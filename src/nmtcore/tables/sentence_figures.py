@@ -87,8 +87,8 @@ def _maps(cell: Cell, sentence: ShownSentence) -> Iterator[Row]:
     for batch in read_batches(path, columns=columns, size=256):
         for row in batch.filter(pc.equal(batch.column("id"), sentence.id)).to_pylist():
             if (row["attention"] == "encoder") == encoder:
-                own = _map(row)
-                yield {**names, **own, "claimed": f"{own['layer']}.{own['head']}" in cell.source["claimed"]}
+                matrix = _map(row)
+                yield {**names, **matrix, "claimed": f"{matrix['layer']}.{matrix['head']}" in cell.source["claimed"]}
 
 
 def _names(cell: Cell, seed: int) -> Row:
@@ -97,7 +97,7 @@ def _names(cell: Cell, seed: int) -> Row:
 
 
 def _of_sentence(sentence: ShownSentence) -> Row:
-    return {key: own for key, own in sentence.as_json().items() if key not in ("id", "upos")}
+    return {key: value for key, value in sentence.as_json().items() if key not in ("id", "upos")}
 
 
 def _map(row: Row) -> Row:
@@ -113,7 +113,7 @@ def _map(row: Row) -> Row:
         # The rows of the file are dependents, and `</s>`, which has no head, is left out as a dependent.
         title, sides = f"heads ({attention})", "rows: head (a word itself: root); columns: dependent"
         rows = columns = columns[:-1]
-        weights = [own[: len(rows)] for own in weights[: len(rows)]]
+        weights = [weights_K[: len(rows)] for weights_K in weights[: len(rows)]]
     sharpness = sum(map(max, weights)) / len(weights) if weights and weights[0] else None
     if layer is None:
         weights = [list(column) for column in zip(*weights, strict=True)]
@@ -133,9 +133,9 @@ def attention_drawings(maps: Sequence[Row]) -> list[Drawing]:
     first = maps[0]
     if not first["encoder"]:
         drawings = [
-            labelled_matrix(own["weights"], rows=own["rows"], columns=own["columns"], cell=13,
-                            title=[f"{printed(own['system'])}: {own['title']}", own["sides"]])
-            for own in maps
+            labelled_matrix(matrix["weights"], rows=matrix["rows"], columns=matrix["columns"], cell=13,
+                            title=[f"{printed(matrix['system'])}: {matrix['title']}", matrix["sides"]])
+            for matrix in maps
         ]  # fmt: skip
         return [*drawings, shade_legend()]
     drawings = [sentences_drawing([printed(first["system"])])]
@@ -143,24 +143,25 @@ def attention_drawings(maps: Sequence[Row]) -> list[Drawing]:
         drawings.append(tree_drawing(DrawnTree("", first["words"], first["heads"], first["labels"])))
     # Tokens stand beside the first head of each layer, and above the heads of the first layer.
     heads = [
-        labelled_matrix(own["weights"], rows=[] if own["head"] else own["rows"], cell=8, size=8, title=[own["title"]],
-                        columns=[] if own["layer"] else own["columns"], bold=own["claimed"])
-        for own in maps
+        labelled_matrix(matrix["weights"], rows=[] if matrix["head"] else matrix["rows"], cell=8, size=8,
+                        title=[matrix["title"]], columns=[] if matrix["layer"] else matrix["columns"],
+                        bold=matrix["claimed"])
+        for matrix in maps
     ]  # fmt: skip
-    drawings.append(arranged(heads, 1 + max(own["head"] for own in maps)))
-    return [*drawings, shade_legend(_FRAMED if any(own["claimed"] for own in maps) else "")]
+    drawings.append(arranged(heads, 1 + max(matrix["head"] for matrix in maps)))
+    return [*drawings, shade_legend(_FRAMED if any(matrix["claimed"] for matrix in maps) else "")]
 
 
 def attention_blocks(frame: Frame) -> list[Block]:
     """Show the sentences and matrices of the figure."""
     rows, sentences = [], {}
-    for own in frame.rows:
-        names = f"{own['dataset']}, {own['test']}"
-        sentences[f"{own['system']}, {names}" if own["encoder"] else names] = own
-        numbers = with_origin([own["seed"], own["sharpness"]], own["runs"])
-        rows.append([own["system"], numbers[0], own["title"], numbers[1]])
+    for row in frame.rows:
+        names = f"{row['dataset']}, {row['test']}"
+        sentences[f"{row['system']}, {names}" if row["encoder"] else names] = row
+        numbers = with_origin([row["seed"], row["sharpness"]], row["runs"])
+        rows.append([row["system"], numbers[0], row["title"], numbers[1]])
     blocks: list[Block] = [
-        Paragraph(f"{names}: {own['chosen']}: ", corpus=" ".join(own["words"])) for names, own in sentences.items()
+        Paragraph(f"{names}: {row['chosen']}: ", corpus=" ".join(row["words"])) for names, row in sentences.items()
     ]
     columns = [
         *text_columns("system"), *number_columns("seed"), *text_columns("attention"),

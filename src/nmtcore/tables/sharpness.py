@@ -33,11 +33,11 @@ def sharpness_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         names = {"dataset": dataset, "system": system, "runs": cell.runs, "test": cell.source["split"]}
         names |= {"seeds": len(paths), "sentences": counted["sentences"]}
         layers = {int(name.split(".")[0]) for name in claimed}
-        for name, own in counted["layers"].items():
-            yield {**names, **own, "layer": int(name), "head": None, "claimed": int(name) in layers}
-        for name, own in counted["heads"].items():
+        for name, sharpness in counted["layers"].items():
+            yield {**names, **sharpness, "layer": int(name), "head": None, "claimed": int(name) in layers}
+        for name, sharpness in counted["heads"].items():
             layer, head = map(int, name.split("."))
-            yield {**names, **own, "layer": layer, "head": head, "claimed": name in claimed}
+            yield {**names, **sharpness, "layer": layer, "head": head, "claimed": name in claimed}
 
 
 def _by_system(frame: Frame) -> Iterator[tuple[list[Row], int | None]]:
@@ -76,7 +76,7 @@ def sharpness_figure(frame: Frame) -> "Figure":
                 name = f"layer {row['layer']}" if layer is None else f"head {row['head']}"
                 total = sum(row["counts"])
                 shares = ((place / BINS, 100 * count / total) for place, count in enumerate(row["counts"]))
-                bins += [(title, name, row["claimed"], *own) for own in list(shares)[lowest:]]
+                bins += [(title, name, row["claimed"], *bin_share) for bin_share in list(shares)[lowest:]]
     drawn = pd.DataFrame(bins, columns=["title", "name", "claimed", "low", "share"])
     return charts.sharpness_chart(drawn, " ".join([*_remarks(frame), *missing_runs(frame.table)]))
 
@@ -85,8 +85,8 @@ def sharpness_blocks(frame: Frame) -> list[Block]:
     """Tabulate layers and, of the layer that is shown by head, heads."""
     shown = []
     for rows, layer in _by_system(frame):
-        own = [row for row in rows if row["head"] is None or row["layer"] == layer]
-        for row in sorted(own, key=lambda row: row["layer"]):
+        tabulated = [row for row in rows if row["head"] is None or row["layer"] == layer]
+        for row in sorted(tabulated, key=lambda row: row["layer"]):
             numbers = with_origin([row["seeds"], row["sentences"]], row["runs"])
             means = with_origin([row["mean_maximum"], row["mean_entropy"]], row["runs"])
             names = [row["system"], row["dataset"], row["test"]]

@@ -53,7 +53,7 @@ def number_blocks(frame: Frame) -> list[Block]:
     empty = _empty(cells.values())
     blocks: list[Block] = [*item_blocks(empty_items(frame)), _overview(table, cells, marks, empty, bool(compared))]
     if compared:
-        baselines = {names_of(own, "baseline") for own in compared}
+        baselines = {names_of(comparison, "baseline") for comparison in compared}
         of_one = f" from {min(baselines)}" if len(baselines) == 1 else ""
         blocks += [Heading(f"Differences{of_one}"), _details(compared, of_one=bool(of_one))]
     used = {
@@ -81,7 +81,7 @@ def is_clear(row: Row) -> bool:
 def _marks(table: PlannedTable, compared: Sequence[Comparison]) -> dict[tuple[str, str], str]:
     """Return the marks of cells, by row and column: those of clear differences."""
     marks: dict[tuple[str, str], str] = {}
-    for row in (row for own in compared for row in own if table.baselines and is_clear(row)):
+    for row in (row for comparison in compared for row in comparison if table.baselines and is_clear(row)):
         baseline = table.baselines.index(row["baseline"])
         if baseline < len(GAINS):
             place = (row["row"], row["column"])
@@ -201,7 +201,7 @@ def mean_of(numbers: Sequence[float] | None) -> float | None:
 
 def _details(compared: Sequence[Comparison], *, of_one: bool) -> Table:
     """Tabulate the differences; those from one baseline do not name it."""
-    with_length = any(own[0]["measure"] in WITH_LENGTHS for own in compared)
+    with_length = any(comparison[0]["measure"] in WITH_LENGTHS for comparison in compared)
     columns = [
         *text_columns("column"),
         Column(name="measure", detail=True),
@@ -216,21 +216,23 @@ def _details(compared: Sequence[Comparison], *, of_one: bool) -> Table:
           for name, digits in (("seeds", 0), ("detectable", 2), ("judges, %", 0))),
     ]  # fmt: skip
     groups: dict[tuple[str, str, str], list[list[Any]]] = {}
-    for own in compared:
-        row = own[0]
-        names = (names_of(own, "column"), measure_label(row["measure"]), names_of(own, "baseline"))
+    for comparison in compared:
+        row = comparison[0]
+        names = (names_of(comparison, "column"), measure_label(row["measure"]), names_of(comparison, "baseline"))
         judges = expected_agreement(row["measure"], row["delta"])
         groups.setdefault(names, []).append(
             [
-                *(names[0], names[1], names_of(own, "row")),
+                *(names[0], names[1], names_of(comparison, "row")),
                 *with_origin([names[2]], row["baseline_runs"] or row["dataset"]),
-                _published(own),
+                _published(comparison),
                 *with_origin([mean_cell(row), *[row["length"]] * with_length], row["runs"]),
                 *with_origin([difference_cell(row), row["p"], row["holm"]], row["runs"]),
                 *with_origin([len(row["values"]), row["detectable"], judges], row["runs"]),
             ]
         )
-    return grouped_table(columns, list(groups.values()), caption=_conclusion([own[0] for own in compared]))
+    return grouped_table(
+        columns, list(groups.values()), caption=_conclusion([comparison[0] for comparison in compared])
+    )
 
 
 def _conclusion(rows: Sequence[Row]) -> str:

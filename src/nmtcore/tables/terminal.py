@@ -42,9 +42,9 @@ def without_common_parts(paths: Sequence[str]) -> list[str]:
     """
     parts = [path.split("/") for path in paths]
     shortest = min(map(len, parts))
-    start = next((i for i in range(shortest) if len({own[i] for own in parts}) > 1), 0)
-    end = next((i for i in range(shortest - start) if len({own[-1 - i] for own in parts}) > 1), 0)
-    shortened = ["/".join(own[start : len(own) - end]) for own in parts]
+    start = next((i for i in range(shortest) if len({path_parts[i] for path_parts in parts}) > 1), 0)
+    end = next((i for i in range(shortest - start) if len({path_parts[-1 - i] for path_parts in parts}) > 1), 0)
+    shortened = ["/".join(path_parts[start : len(path_parts) - end]) for path_parts in parts]
     return shortened if all(shortened) and len(set(shortened)) == len(set(paths)) else list(paths)
 
 
