@@ -117,13 +117,13 @@ BASES = Registry[BaseSettings](
 
 def check_settings_of_base(keys: Iterable[str], base: str, *, where: str) -> None:
     """Raise `UserError` at the first key that is a setting of another base but not of this one."""
-    own = [field.name for field in fields(BASES[base])]
+    base_settings = [field.name for field in fields(BASES[base])]
     for key in keys:
         owners = [name for name, cls in BASES.items() if key in {field.name for field in fields(cls)}]
         if owners and base not in owners:
             raise UserError(
                 f"{where}: '{key}' is a setting of the base {owners[0]}, but the system's is {base}, whose settings "
-                f"are {', '.join(sorted(own))}."
+                f"are {', '.join(sorted(base_settings))}."
             )
 
 

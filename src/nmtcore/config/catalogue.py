@@ -203,7 +203,7 @@ class Catalogue:
         self.systems.check(name, where=where)
         levels = self.systems.lineage(name, self._check_system)
         datasets = () if dataset is None else reversed(self.dataset_layers(dataset))
-        return system_layers(levels, [own.name for own in datasets])
+        return system_layers(levels, [layer.name for layer in datasets])
 
     def _check_system(self, levels: Sequence[Layer]) -> None:
         """Raise `UserError` if an entry of a lineage is not valid, or names what there is not."""
@@ -252,7 +252,7 @@ def _by_side(files: Any, *, languages: Mapping[str, str]) -> Any:
     """Replace language codes by sides in the keys of a corpus's files."""
     if not isinstance(files, Mapping):
         return files
-    return {languages.get(role, role): own for role, own in files.items()}
+    return {languages.get(role, role): role_files for role, role_files in files.items()}
 
 
 def _check_names(dataset: DatasetSettings, datasets: NamedFiles, *, where: str) -> None:

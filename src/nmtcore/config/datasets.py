@@ -250,9 +250,9 @@ class DatasetSettings:
     @property
     def held_out(self) -> tuple[str, ...]:
         """The splits whose pairs are dropped from train by the filter `held_out`; none without the filter."""
-        filters = (own for own in self.filters if isinstance(own, HeldOutSettings))
+        filters = (settings for settings in self.filters if isinstance(settings, HeldOutSettings))
         default = (self.main_test, "dev")
-        return tuple(dict.fromkeys(split for own in filters for split in (own.splits or default)))
+        return tuple(dict.fromkeys(split for settings in filters for split in (settings.splits or default)))
 
     @property
     def treebanks(self) -> tuple[str, ...]:

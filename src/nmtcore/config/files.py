@@ -109,12 +109,14 @@ def named_files(folders: Sequence[Path], subfolder: str, *, noun: str, entries: 
         here, name = folders[0].absolute().parent, folders[0].name
         files.absent = f"{here} has no {name}/, so there are none of your own: is it the right folder?"
     for folder in reversed(folders):
-        own: dict[str, Path] = {}
+        paths: dict[str, Path] = {}
         for stem, path in yaml_files(folder / subfolder).items():
             for name, values in _entries_in(path) if entries else [(stem, None)]:
-                if name in own:
-                    raise UserError(f"{path}: the {noun} '{name}' is also defined in {own[name]}: rename one of them.")
-                own[name] = path
+                if name in paths:
+                    raise UserError(
+                        f"{path}: the {noun} '{name}' is also defined in {paths[name]}: rename one of them."
+                    )
+                paths[name] = path
                 if name in files and files[name].resolve() != path.resolve():
                     files.hidden.append(f"{path} is used in place of {files[name]}.")
                 files.add(name, path, values)
@@ -159,7 +161,7 @@ def _resolved(value: Any, file: Path) -> Any:
     if isinstance(value, list):
         return [_resolved(inner, file) for inner in value]
     if isinstance(value, Mapping):
-        return changed_below(value, ["path"], lambda own: _resolved(own, file) if isinstance(own, str) else own)
+        return changed_below(value, ["path"], lambda path: _resolved(path, file) if isinstance(path, str) else path)
     if not isinstance(value, str):
         return value
     if "://" in value:

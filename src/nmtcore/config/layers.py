@@ -44,8 +44,8 @@ class Merged:
         self._count += 1
         self._add(self.values, layer.values, layer.where, ())
 
-    def _add(self, values: dict[str, Any], own: Mapping[str, Any], where: str, place: Place) -> None:
-        for key, value in own.items():
+    def _add(self, values: dict[str, Any], added: Mapping[str, Any], where: str, place: Place) -> None:
+        for key, value in added.items():
             here = (*place, key)
             if value is None and place in self._dropping:
                 values.pop(key, None)
@@ -69,11 +69,11 @@ class Merged:
         A single value for several keys (`words: moses`) is that of each of them. Of a mapping, it is the layer that has
         it first.
         """
-        above = (own for length in range(1, len(place)) for own in self._given.get(place[:length], ()))
-        given = [own for own in above if not isinstance(own[1], Mapping)] + self._given.get(place, [])
-        return [(value, where) for _, value, where in sorted(given, key=lambda own: own[0])]
+        above = (record for length in range(1, len(place)) for record in self._given.get(place[:length], ()))
+        given = [record for record in above if not isinstance(record[1], Mapping)] + self._given.get(place, [])
+        return [(value, where) for _, value, where in sorted(given, key=lambda record: record[0])]
 
 
 def merge(*mappings: Mapping[str, Any]) -> dict[str, Any]:
     """Merge mappings as `Merged` does, without their layers; null is a value."""
-    return Merged((Layer("", own) for own in mappings), dropping=()).values
+    return Merged((Layer("", mapping) for mapping in mappings), dropping=()).values

@@ -199,10 +199,10 @@ def with_translations(
             f"choose {'seed 1' if count == 1 else f'seeds from 1 to {count}'}.",
             missing=f"no external translations for seed {run.seed}",
         )
-    own = {split: files[split][run.seed - 1] for split in data.tests if split in files}
-    check_files(own, where=where)
+    seed_files = {split: files[split][run.seed - 1] for split in data.tests if split in files}
+    check_files(seed_files, where=where)
     evaluation = replace(run.evaluation, greedy_dev=False)
-    return replace(run, tests=tuple(own), external=own, evaluation=evaluation)
+    return replace(run, tests=tuple(seed_files), external=seed_files, evaluation=evaluation)
 
 
 def _count_files(count: int) -> str:

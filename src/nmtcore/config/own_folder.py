@@ -41,8 +41,8 @@ def project_of_folder(folder: Path, **overrides: Any) -> Project:
             "This command reads the configuration of the repository, which an installed wheel lacks: use the nmtcore "
             "of a checkout (its .venv/bin/nmtcore, or pip install --editable)."
         )
-    own = config_file(folder / "config")
-    settings = own if own.is_file() else config_file(shared)
+    folder_config = config_file(folder / "config")
+    settings = folder_config if folder_config.is_file() else config_file(shared)
     return Project([folder / "config", shared], merge(read_yaml(settings), overrides), where=str(settings))
 
 

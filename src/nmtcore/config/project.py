@@ -110,7 +110,7 @@ class Project(Catalogue):
             [
                 *self.dataset_layers(dataset),
                 *recipe_layers(recipes, parts.base),
-                *(Layer(own.where, own.values.get("below_scale", {})) for own in above),
+                *(Layer(layer.where, layer.values.get("below_scale", {})) for layer in above),
                 *recipe_layers([Layer(scale_file, of_scale)], parts.base),
                 Layer(scale_file, {**tuning, "sentences": of_scale.get("sentences", {})}),
                 *above,
@@ -178,7 +178,7 @@ def assemble(
     """
 
     def by_name(registry: Registry, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: registry.build_named(name, own, where=f"{where}: {section}") for name, own in entries.items()}
+        return {name: registry.build_named(name, entry, where=f"{where}: {section}") for name, entry in entries.items()}
 
     check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
     below = parts.below_scale.get("model", {})
@@ -237,8 +237,8 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    own, others = (plain(_without_dropout(each.model)) for each in (run, start))
-    if differing := [f"{key} {others[key]} instead of {own[key]}" for key in own if own[key] != others[key]]:
+    values, others = (plain(_without_dropout(each.model)) for each in (run, start))
+    if differing := [f"{key} {others[key]} instead of {values[key]}" for key in values if values[key] != others[key]]:
         raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
     if _components(run) != _components(start):
         raise UserError(f"{where} has other components, so its weights do not fit.")

@@ -77,9 +77,9 @@ class MachineSettings:
     @property
     def of_runs(self) -> dict[str, Any]:
         """What it sets for runs, by section."""
-        own = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
+        training = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
         return {
-            "training": {"batch": {"device_size": self.device_size}, **own},
+            "training": {"batch": {"device_size": self.device_size}, **training},
             "decoding": {"batch_sentences": self.batch_sentences},
         }
 

@@ -74,7 +74,7 @@ def settings_class(cls: type[T]) -> type[T]:
     sentences), or in code, where a mistake is pydantic's `ValueError`. The class's own `__post_init__` runs afterwards.
     """
     cls.__get_pydantic_core_schema__ = classmethod(_schema)
-    cls.__get_pydantic_json_schema__ = classmethod(lambda own, schema, handler: described((own,), schema, handler))
+    cls.__get_pydantic_json_schema__ = classmethod(lambda owner, schema, handler: described((owner,), schema, handler))
     return dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)
 
 
@@ -166,7 +166,7 @@ class _ShortForm:
 
 def Short(key: str) -> _ShortForm:
     """Mark settings for which the value of `key` may stand alone: `Annotated[PartSettings, Short("corpus")]`."""
-    return _ShortForm(lambda hint: hints_of(hint)[key], lambda own: {key: own} if isinstance(own, str) else own)
+    return _ShortForm(lambda hint: hints_of(hint)[key], lambda value: {key: value} if isinstance(value, str) else value)
 
 
 def Listed() -> _ShortForm:

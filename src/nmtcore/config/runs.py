@@ -201,8 +201,8 @@ class RunSettings:
         """The component that computes or trains each claimed head of the encoder, by "LAYER.HEAD"."""
         return {
             claim.removeprefix("encoder.").replace(".head.", "."): name
-            for name, own in self.components.items()
-            for claim in own.claims(self.model)
+            for name, settings in self.components.items()
+            for claim in settings.claims(self.model)
             if claim.startswith("encoder.") and ".head." in claim
         }
 
@@ -227,7 +227,7 @@ class RunSettings:
     @property
     def has_second_loss(self) -> bool:
         """Whether the system learns anything beside translation."""
-        return any(own.has_second_loss for own in (*self.components.values(), *self.transforms.values()))
+        return any(settings.has_second_loss for settings in (*self.components.values(), *self.transforms.values()))
 
     @property
     def reads_labels(self) -> bool:
@@ -239,7 +239,7 @@ class RunSettings:
     def predicted_tags(self) -> str | None:
         """The feature whose labels the system predicts for the words of its translations; None if it predicts none."""
         settings = (*self.components.values(), *self.transforms.values())
-        return next((own.predicted_tags for own in settings if own.predicted_tags is not None), None)
+        return next((part.predicted_tags for part in settings if part.predicted_tags is not None), None)
 
     @property
     def generates_tags(self) -> bool:
@@ -280,8 +280,8 @@ class RunSettings:
 def run_to_json(run: RunSettings, *, values: Callable[[Any], dict[str, Any]] = plain) -> dict[str, Any]:
     """Convert a run to plain values, the inverse of `run_from_json`; `values` is `changed` to leave out defaults."""
     entries = {
-        "components": {name: COMPONENTS.entry_of(own, values=values) for name, own in run.components.items()},
-        "transforms": {name: TRANSFORMS.entry_of(own, values=values) for name, own in run.transforms.items()},
+        "components": {name: COMPONENTS.entry_of(settings, values=values) for name, settings in run.components.items()},
+        "transforms": {name: TRANSFORMS.entry_of(settings, values=values) for name, settings in run.transforms.items()},
     }
     return values(run) | entries
 

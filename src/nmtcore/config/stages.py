@@ -181,7 +181,7 @@ def inference_settings(run: RunSettings, *, split: str) -> dict[str, Any]:
 
 def filtering_values(settings: FilteringSettings) -> dict[str, Any]:
     """Return the settings of filtering as plain values without defaults, from which they can be built again."""
-    filters = [FILTERS.entry_of(own, values=changed) for own in settings.filters]
+    filters = [FILTERS.entry_of(filter_settings, values=changed) for filter_settings in settings.filters]
     return changed(settings) | {"filters": filters}
 
 

@@ -94,8 +94,8 @@ def system_layers(levels: Sequence[Layer], datasets: Sequence[str] = ()) -> list
         left_out = ("per_dataset",) if level is levels[-1] else ("per_dataset", "description")
         special = level.values.get("per_dataset", {})
         nearest_special = next((special[name] for name in datasets if name in special), {})
-        own = {key: value for key, value in level.values.items() if key not in left_out}
-        layers += [Layer(level.where, own, level.name), Layer(level.where, nearest_special, level.name)]
+        values = {key: value for key, value in level.values.items() if key not in left_out}
+        layers += [Layer(level.where, values, level.name), Layer(level.where, nearest_special, level.name)]
     return layers
 
 

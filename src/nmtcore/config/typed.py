@@ -108,7 +108,7 @@ def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -
         here, text = fault["loc"], _text(fault)
         set_there = _files_of(fault, (*place, *here), where, given) if fault["type"] == "value_error" else ""
         is_unknown = fault["type"] == UNKNOWN_KEY
-        files = [own for value, own in given((*place, *here)) if is_unknown or not isinstance(value, Mapping)]
+        files = [file for value, file in given((*place, *here)) if is_unknown or not isinstance(value, Mapping)]
         ending = text[-1] if text[-1] in ".?" else "."
         shown = _place([where, *files][-1], (*place, *(here[:-1] if is_unknown else here)))
         sentences.append(f"{shown}{text.removesuffix(ending)}{set_there}{ending}")

@@ -130,7 +130,7 @@ def attachment_line(
     """Summarise the attachment scores on a treebank in one line."""
     scores = attachment(predicted, gold, [is_punctuation(*sentence) for sentence in zip(words, upos, strict=True)])
     percents = (scores[key] for key in ("uas", "uas_without_punctuation"))
-    uas, plain = ("n/a" if own is None else f"{own:.2f}" for own in percents)
+    uas, plain = ("n/a" if score is None else f"{score:.2f}" for score in percents)
     return f"UAS {uas} ({plain} without punctuation), {scores['sentences']} sentences, {scores['words']} words."
 
 
@@ -144,7 +144,9 @@ def is_punctuation(words: Sequence[str], upos: Sequence[str] | None = None) -> l
     if upos is not None:
         return [tag == "PUNCT" for tag in upos]
     categories = ([unicodedata.category(character) for character in word] for word in words)
-    return [bool(own) and all(category[0] == "P" or category == "Sk" for category in own) for own in categories]
+    return [
+        bool(of_word) and all(category[0] == "P" or category == "Sk" for category in of_word) for of_word in categories
+    ]
 
 
 def compare_annotations(
@@ -163,14 +165,14 @@ def compare_annotations(
     nulls: dict[str, Counter[str]] = {"first": Counter(), "second": Counter()}
     sentences = compared = 0
     rows = (_annotated(corpus, f"{side}_words", path) for path in (first, second))
-    for (words, own), (_, other) in zip(*rows, strict=True):
+    for (words, row), (_, other) in zip(*rows, strict=True):
         sentences += 1
-        for reasons, annotation in zip(nulls.values(), (own, other), strict=True):
+        for reasons, annotation in zip(nulls.values(), (row, other), strict=True):
             if annotation["reason"] is not None:
                 reasons[annotation["reason"].split(":")[0]] += 1
         marks = is_punctuation(words, other["upos"])
         for measure, columns in MEASURES.items():
-            values = [annotation[column] for column in columns for annotation in (own, other)]
+            values = [annotation[column] for column in columns for annotation in (row, other)]
             if None not in values:
                 pairs = [zip(*values[half::2], strict=True) for half in (0, 1)]
                 counts[measure] += count_matches([a == b for a, b in zip(*pairs, strict=True)], marks)
@@ -180,7 +182,7 @@ def compare_annotations(
         **{"first": annotators[0], "second": annotators[1], "side": side},
         **{"sentences": sentences, "compared": compared},
         **{"words": words, "words_without_punctuation": words_without},
-        "nulls": {name: dict(own.most_common()) for name, own in nulls.items()},
+        "nulls": {name: dict(reasons.most_common()) for name, reasons in nulls.items()},
     }
     for measure, (right, words, right_without, words_without) in counts.items():
         result[measure] = percent(int(right), int(words))

@@ -176,15 +176,15 @@ def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
     The variance over seeds is the sum of those of all means (Welch-Satterthwaite; the bootstrap's variance counts as
     known, so it is above in the formula, not below). The samples say how sentences vary together.
     """
-    delta = sum(sign * fmean(own.scores) for sign, own in terms)
-    sentence_error = float(np.std(sum(sign * own.mean_A for sign, own in terms), ddof=1))
+    delta = sum(sign * fmean(sampled.scores) for sign, sampled in terms)
+    sentence_error = float(np.std(sum(sign * sampled.mean_A for sign, sampled in terms), ddof=1))
     seed_error, error, degrees = None, sentence_error, math.inf
-    variances = [own.seed_variance for _, own in terms]
+    variances = [sampled.seed_variance for _, sampled in terms]
     if None not in variances:
         seed_error = math.sqrt(sum(variances))
-        twice = sum(own.counted_twice for _, own in terms)
+        twice = sum(sampled.counted_twice for _, sampled in terms)
         error = math.sqrt(max(seed_error**2 + sentence_error**2 - twice, seed_error**2, sentence_error**2))
-        below = sum(part**2 / (len(own.scores) - 1) for part, (_, own) in zip(variances, terms, strict=True))
+        below = sum(part**2 / (len(sampled.scores) - 1) for part, (_, sampled) in zip(variances, terms, strict=True))
         degrees = error**4 / below if below else math.inf
     quantile = student_quantile(0.5 + LEVEL / 2, degrees)
     return Difference(

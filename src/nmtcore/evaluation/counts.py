@@ -124,12 +124,15 @@ def write_counts(path: Path, counts: Mapping[str, SentenceCounts]) -> None:
 
     The file's metadata has the `signatures` and the checksum of the test, which must be the same for all, as JSON.
     """
-    (test,) = {own.test for own in counts.values()}
-    signatures = {measure: own.signature for measure, own in counts.items()}
-    fields = [pa.field(measure, pa.list_(pa.float64(), own.counts_BF.shape[1])) for measure, own in counts.items()]
+    (test,) = {counted.test for counted in counts.values()}
+    signatures = {measure: counted.signature for measure, counted in counts.items()}
+    fields = [
+        pa.field(measure, pa.list_(pa.float64(), counted.counts_BF.shape[1])) for measure, counted in counts.items()
+    ]
     schema = pa.schema(fields, metadata={"signatures": json.dumps(signatures), "test": test})
     columns = [
-        pa.FixedSizeListArray.from_arrays(own.counts_BF.ravel(), own.counts_BF.shape[1]) for own in counts.values()
+        pa.FixedSizeListArray.from_arrays(counted.counts_BF.ravel(), counted.counts_BF.shape[1])
+        for counted in counts.values()
     ]
     with row_writer(path, schema) as writer:
         writer.write_batch(pa.table(columns, schema=schema))

@@ -79,7 +79,10 @@ def score_induction(
     }
     trees = {name: single_trees(rows) for name, rows in predicted.items()} | baseline_trees(gold)
     return {
-        name: {measure: own.corpus_score() if scored else None for measure, own in induction_counts(gold, rows).items()}
+        name: {
+            measure: sentence_counts.corpus_score() if scored else None
+            for measure, sentence_counts in induction_counts(gold, rows).items()
+        }
         | counts
         for name, rows in trees.items()
     }
@@ -141,10 +144,10 @@ def induction_counts(gold: Sequence[GoldTree | None], trees: Iterable[np.ndarray
     ]
     hits_B3 = np.array(counts, dtype=float).reshape(len(counts), len(MEASURES))
     words_B = np.array([0 if tree is None else tree.scored_W.sum() for tree in gold], dtype=float)
-    own = {"score": share_of_counts, "test": checksum_of_treebank(gold)}
+    shared = {"score": share_of_counts, "test": checksum_of_treebank(gold)}
     return {
         measure: SentenceCounts(
-            counts_BF=np.stack([hits_B3[:, column], words_B], axis=1), signature=f"induced trees|{label}", **own
+            counts_BF=np.stack([hits_B3[:, column], words_B], axis=1), signature=f"induced trees|{label}", **shared
         )
         for column, (measure, label) in enumerate(MEASURES.items())
     }
@@ -155,7 +158,7 @@ def counts_by_trees(
 ) -> dict[str, SentenceCounts]:
     """Count the sentences of trees: those named `spanning_tree` by `directed`..., others by `NAME_directed`..."""
     return {
-        measure if name == "spanning_tree" else f"{name}_{measure}": own
+        measure if name == "spanning_tree" else f"{name}_{measure}": sentence_counts
         for name, rows in predicted.items()
-        for measure, own in induction_counts(gold, single_trees(rows)).items()
+        for measure, sentence_counts in induction_counts(gold, single_trees(rows)).items()
     }

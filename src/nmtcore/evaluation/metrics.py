@@ -96,7 +96,7 @@ def _ribes(translations: Lines, references: Lines, evaluation: EvaluationSetting
     lines = [line.lower() for line in lines] if evaluation.lowercase else lines
     words = [metric.tokenizer(line.rstrip()).split() for line in lines]
     pairs = zip(words[: len(translations)], words[len(translations) :], strict=True)
-    counts = [(sentence_ribes(own, reference), float(bool(reference))) for own, reference in pairs]
+    counts = [(sentence_ribes(translation, reference), float(bool(reference))) for translation, reference in pairs]
     signature = f"RIBES|nrefs:1|{_case(evaluation)}|tok:{metric.tokenizer.signature()}|alpha:{ALPHA}|beta:{BETA}"
     return np.array(counts).reshape(len(translations), 2), f"{signature}|definition:program{note}"
 
@@ -221,12 +221,12 @@ def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:
 
     A metric of the user's own whose file is not here has its key as name.
     """
-    own = (
+    keys = (
         key
         for key, splits in scores.items()
         if isinstance(splits, Mapping) and any(f"{key}_signature" in split for split in splits.values())
     )
-    return LABELS | {key: label_of(key) for key in own}
+    return LABELS | {key: label_of(key) for key in keys}
 
 
 def count_translations(

@@ -85,13 +85,13 @@ def read_files(references: Path, systems: Sequence[str]) -> SplitOutputs:
     translations: dict[str, dict[int, list[str]]] = {}
     for name, paths in _files_by_system(systems).items():
         for seed, path in enumerate(paths, start=1):
-            own = _read_text(path)
-            if len(own) != len(lines):
+            translated = _read_text(path)
+            if len(translated) != len(lines):
                 raise UserError(
-                    f"{path} has {len(own):,} lines, but the references {references} have {len(lines):,}: "
+                    f"{path} has {len(translated):,} lines, but the references {references} have {len(lines):,}: "
                     "provide one line for each."
                 )
-            translations.setdefault(name, {})[seed] = own
+            translations.setdefault(name, {})[seed] = translated
     return SplitOutputs(references=lines, translations=translations)
 
 

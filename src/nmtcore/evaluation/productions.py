@@ -47,7 +47,7 @@ def treebank_productions(trees: Path, *, stop: int | None = None) -> dict[str, P
 
     Sentences without heads or tags are left out.
     """
-    gold = [own for own in _tagged_trees(trees, stop) if own is not None]
+    gold = [tree for tree in _tagged_trees(trees, stop) if tree is not None]
     chains = ((left_branching(len(tags)).tolist(), tags) for _, tags in gold)
     return {"gold": count_productions(gold), "left": count_productions(chains)}
 
@@ -59,7 +59,7 @@ def parse_productions(parses: Path, trees: Path) -> Productions:
     """
     predicted = [row["one_root"] for row in read_rows(parses, columns=["one_root"])]
     gold = _tagged_trees(trees, len(predicted))
-    return count_productions((heads, own[1]) for heads, own in zip(predicted, gold, strict=True) if own is not None)
+    return count_productions((heads, tree[1]) for heads, tree in zip(predicted, gold, strict=True) if tree is not None)
 
 
 def _tagged_trees(trees: Path, stop: int | None) -> Iterator[tuple[list[int], list[str]] | None]:

@@ -40,12 +40,12 @@ def aligned_positions(translation: Sequence[str], reference: Sequence[str]) -> l
 
     def position_of(place: int) -> int | None:
         for size in range(1, min(len(translation), len(reference)) + 1):
-            own, known = places(size)
+            in_translation, known = places(size)
             common = False
             for offset in (size - 1, 0):
                 ngram = tuple(translation[place - offset : place - offset + size]) if place >= offset else ()
                 common = common or ngram in known
-                if len(own.get(ngram, ())) == len(known.get(ngram, ())) == 1:
+                if len(in_translation.get(ngram, ())) == len(known.get(ngram, ())) == 1:
                     return known[ngram][0] + offset
             if not common:  # nor is a longer one
                 return None

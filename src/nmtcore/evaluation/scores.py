@@ -79,7 +79,7 @@ def score_tests(
     are the counts of what tests share with train (`{split}.in_train.json`), which stand beside their BLEU.
     """
     files = {split: output_files(hypotheses[split]) for split in settings.splits}
-    compared = {split: (own.translations, own.references) for split, own in files.items()}
+    compared = {split: (outputs.translations, outputs.references) for split, outputs in files.items()}
     if settings.evaluation.greedy_dev and DEV in files:
         compared[GREEDY_DEV] = files[DEV].greedy_translations, files[DEV].references
     values: dict[str, Any] = {
@@ -208,7 +208,7 @@ def _read_trees(corpus: Path, trees: Path, sentences: int | None) -> list[tuple[
     """Read the words, heads and universal tags of the first sentences, or of all."""
     words = read_rows(corpus, columns=["source_words"], stop=sentences)
     rows = read_rows(trees, columns=["head", "upos"], stop=sentences)
-    return [(own["source_words"], row["head"], row["upos"]) for own, row in zip(words, rows, strict=True)]
+    return [(sentence["source_words"], row["head"], row["upos"]) for sentence, row in zip(words, rows, strict=True)]
 
 
 def write_comet_input(
@@ -267,9 +267,9 @@ def score_comet(
     signature = f"COMET|model:{model}|version:{result['version']}{TEXT_NOTES[settings.evaluation.text]}"
     compared: dict[str, Any] = {}
     for split, lines in references.items():
-        own, values = values[: len(lines)], values[len(lines) :]
+        split_values, values = values[: len(lines)], values[len(lines) :]
         counted = SentenceCounts(
-            counts_BF=np.stack([own, np.ones(len(own))], axis=1),
+            counts_BF=np.stack([split_values, np.ones(len(split_values))], axis=1),
             score=share_of_counts,
             signature=signature,
             test=checksum_of_test(lines),

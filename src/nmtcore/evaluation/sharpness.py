@@ -33,12 +33,12 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
     for path in attention:
         columns = ["id", "attention", "layer", "head", "weights"]
         for batch in read_batches(path, columns=columns, size=ROWS_IN_MEMORY):
-            own = batch.filter(pc.equal(batch.column("attention"), "encoder"))
-            if not own.num_rows:
+            maps = batch.filter(pc.equal(batch.column("attention"), "encoder"))
+            if not maps.num_rows:
                 continue
-            sentences.update(own.column("id").to_pylist())
-            numbers = (own.column(name).to_pylist() for name in ("layer", "head"))
-            for layer, head, counts in zip(*numbers, _counts_of_maps(own.column("weights")), strict=True):
+            sentences.update(maps.column("id").to_pylist())
+            numbers = (maps.column(name).to_pylist() for name in ("layer", "head"))
+            for layer, head, counts in zip(*numbers, _counts_of_maps(maps.column("weights")), strict=True):
                 heads[f"{layer}.{head}"] = heads.get(f"{layer}.{head}", 0) + counts
                 layers[f"{layer}"] = layers.get(f"{layer}", 0) + counts
     return {

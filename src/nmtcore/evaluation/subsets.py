@@ -144,7 +144,9 @@ def differing_sentences(
 
     Sentences with equal differences keep their order. Raises `ValueError` if the numbers of sentences differ.
     """
-    differing = [row for row, (own, other) in enumerate(zip(translations, others, strict=True)) if own != other]
+    differing = [
+        row for row, (translation, other) in enumerate(zip(translations, others, strict=True)) if translation != other
+    ]
     sentences = scored_sentences(translations, others, references, evaluation, rows=differing)
     return sorted(sentences, key=lambda sentence: -abs(sentence.chrf - sentence.other_chrf))[:most]
 
@@ -153,7 +155,7 @@ def scored_sentences(
     translations: Lines, others: Lines, references: Lines, evaluation: EvaluationSettings, *, rows: Sequence[int]
 ) -> list[ScoredSentence]:
     """Score both translations of the sentences at some positions, in their order."""
-    own, other, compared = ([lines[row] for row in rows] for lines in (translations, others, references))
-    counts = [METRICS["chrf"].count(lines, compared, evaluation) for lines in (own, other)]
+    translated, other, compared = ([lines[row] for row in rows] for lines in (translations, others, references))
+    counts = [METRICS["chrf"].count(lines, compared, evaluation) for lines in (translated, other)]
     scores = (counted.score(counted.counts_BF).tolist() for counted in counts)
     return [ScoredSentence(*values) for values in zip(rows, *scores, strict=True)]

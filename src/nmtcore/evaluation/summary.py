@@ -77,8 +77,8 @@ def write_summary(scores: Sequence[Path], *, seeds: Sequence[int], score: str, o
     for path, run, seed in zip(scores, runs, seeds, strict=True):
         with explain_content(path):
             if run["seed"] != seed:
-                own = shortened(str(run["seed"]))
-                raise UserError(f"{path} holds the scores of seed {own}, not {seed}: delete it and score again.")
+                run_seed = shortened(str(run["seed"]))
+                raise UserError(f"{path} holds the scores of seed {run_seed}, not {seed}: delete it and score again.")
             if score not in run:
                 raise UserError(f"{path} has no {score}: the system {run['system']} is not scored on it.")
             summarise_seeds([run[score]])
@@ -173,9 +173,9 @@ def _is_of_parses(scores: Mapping[str, Any]) -> bool:
 def _format_metrics(scores: Mapping[str, Any]) -> list[str]:
     """Format the metrics of a split; attachment scores are None if no words were compared."""
     if _is_of_parses(scores):
-        return [f"{UAS_LABELS[name]} {_shown(own['uas'])}" for name, own in scores_by_measure(scores).items()]
-    own = {key: METRICS[key].label for key in METRICS if key in scores}
-    labels = {"bleu": LABELS["bleu"], "length_ratio": "length", **LABELS, **own, **MEASURES}
+        return [f"{UAS_LABELS[name]} {_shown(values['uas'])}" for name, values in scores_by_measure(scores).items()]
+    metrics = {key: METRICS[key].label for key in METRICS if key in scores}
+    labels = {"bleu": LABELS["bleu"], "length_ratio": "length", **LABELS, **metrics, **MEASURES}
     return [
         f"{name} {_shown(scores[key], 1 + (key == 'length_ratio'))}" for key, name in labels.items() if key in scores
     ]
@@ -185,8 +185,8 @@ def _shown(value: Any, digits: int = 1) -> str:
     """Format a number, or a mean over seeds with the standard deviation if there are several."""
     if value is None:
         return "n/a"
-    own = SeedMean(value["mean"], value["stdev"]) if isinstance(value, Mapping) else SeedMean(value)
-    return own.text(digits)
+    mean = SeedMean(value["mean"], value["stdev"]) if isinstance(value, Mapping) else SeedMean(value)
+    return mean.text(digits)
 
 
 def _notes(scores: Mapping[str, Any]) -> str:
@@ -196,5 +196,5 @@ def _notes(scores: Mapping[str, Any]) -> str:
     """
     notes = {"in_train": "{:,.6g} of its pairs also in train", "empty_translations": "empty translations: {:,.6g}"}
     numbers = {key: scores.get(key, 0) for key in notes}
-    means = {key: own["mean"] if isinstance(own, Mapping) else own for key, own in numbers.items()}
+    means = {key: number["mean"] if isinstance(number, Mapping) else number for key, number in numbers.items()}
     return "".join(f"; {note.format(means[key])}" for key, note in notes.items() if means[key])

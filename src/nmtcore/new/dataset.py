@@ -135,7 +135,7 @@ def own_dataset(request: NewDataset) -> DatasetSettings:
             corpora[name] = _own_corpus(request, split, paths)
             splits.setdefault(split, []).append(name)
     formats = {split: {corpora[name]["format"] for name in names} for split, names in splits.items()}
-    if request.columns and not any("tsv" in own for own in formats.values()):
+    if request.columns and not any("tsv" in split_formats for split_formats in formats.values()):
         raise UserError("--columns, --separator and --header are for tables, but no file is one: add --format tsv.")
     has_trees = {format in WITH_TREES for format in formats.get("train", {"conllu"})}
     if len(has_trees) > 1:
@@ -163,7 +163,7 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> dict[s
     option = f"--gold {split.removeprefix(GOLD)}" if is_gold else option
     given = [_own_file(path, option=option) if path else None for path in paths]
     chosen = "conllu" if is_gold else request.formats.get(split, request.formats.get(""))
-    formats = [chosen or _format_of(own, request) for own in given if own]
+    formats = [chosen or _format_of(file, request) for file in given if file]
     name, options = next(filter(None, formats), "plain"), {}
     formats = [format or name for format in formats]
     if {*formats} == {"conllu", "plain"}:
@@ -184,7 +184,7 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> dict[s
         raise UserError(f"{fault}{blind}.{table}")
     if len(given) > 1 and all(given) and not is_one and _are_same(*given):
         raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
-    files = {role: {"path": own.path, "member": own.member} for role, own in zip(roles, given, strict=True) if own}
+    files = {role: {"path": file.path, "member": file.member} for role, file in zip(roles, given, strict=True) if file}
     return {"format": name, "options": options, "files": files}
 
 
@@ -192,7 +192,9 @@ def unknown_endings(request: NewDataset, dataset: DatasetSettings) -> Iterator[s
     """Say which files are read as plain text though their endings are of no format."""
     for split, parts in dataset.splits.items() if "" not in request.formats else ():
         corpora = [dataset.corpora[part.corpus] for part in parts if split not in request.formats]
-        plain = (file for own in corpora if own.format == "plain" for files in own.files.values() for file in files)
+        plain = (
+            file for corpus in corpora if corpus.format == "plain" for files in corpus.files.values() for file in files
+        )
         for name in (file.member or Path(file.path).name for file in plain if _format_of(file, request) is None):
             advice = f"(--format {split}=FORMAT chooses another)"
             yield f"{split}: {name} is read as plain text, since its ending is of no format {advice}."

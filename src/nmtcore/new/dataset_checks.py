@@ -87,12 +87,14 @@ def _with_files(dataset: DatasetSettings, locations: Mapping[str, Mapping[str, l
         name: replace(
             dataset.corpora[name],
             files={
-                role: tuple(FileSettings(path=str(own.input.path), member=own.input.member) for own in places)
+                role: tuple(
+                    FileSettings(path=str(location.input.path), member=location.input.member) for location in places
+                )
                 for role, places in roles.items()
             },
         )
         for name, roles in locations.items()
-        if all(own.input for places in roles.values() for own in places)
+        if all(location.input for places in roles.values() for location in places)
     }
     return replace(dataset, corpora=dataset.corpora | corpora)
 

@@ -49,9 +49,9 @@ def dataset_text(survey: DatasetSurvey, parsers: Mapping[str, Sequence[KnownPars
         languages=" or ".join(dict.fromkeys(survey.languages.values())),
         annotators={name: (_flow(parser.entry), parser.place) for name, parser in chosen.items()},
         syntax={
-            side: _flow({gift: parser.name for parser in own for gift in parser.gives})
-            for side, own in parsers.items()
-            if own
+            side: _flow({gift: parser.name for parser in of_side for gift in parser.gives})
+            for side, of_side in parsers.items()
+            if of_side
         },
     )
 
@@ -61,12 +61,13 @@ def _training_values(surveys: DatasetSurvey, tests: Sequence[str]) -> dict[str, 
     dataset, survey = surveys.dataset, surveys.splits["train"]
     words = {side: _words(dataset.words[side]) for side in SIDES}
     lengths = [
-        own.characters if dataset.words[side].kind == "characters" else own.words for side, own in survey.sides.items()
+        side_survey.characters if dataset.words[side].kind == "characters" else side_survey.words
+        for side, side_survey in survey.sides.items()
     ]
     first, second = map(main_script, survey.texts.values())
     return {
         "words": words["source"] if words["source"] == words["target"] else _flow(words),
-        "most": 250 if max(percentile(own, 0.99) for own in lengths) > 80 else 100,
+        "most": 250 if max(percentile(lengths_of_side, 0.99) for lengths_of_side in lengths) > 80 else 100,
         "held_out": "held_out" if len(tests) == 1 else _flow({"name": "held_out", "splits": _list(["dev", *tests])}),
         "scripts": "both sides are in one script" if first == second else "the sides are in different scripts",
         "joint": str(first == second).lower(),

@@ -27,9 +27,9 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
         judged = "not checked: langdetect does not know them"
     if rows:
         lines.append(f"(lengths between spaces, of treebanks in words of the trees; languages {judged})")
-    odd = {split: _odd_lines(split, own) for split, own in survey.splits.items()}
-    sound = [split for split, own in odd.items() if not own and not survey.splits[split].faults]
-    lines += [line for own in odd.values() for line in own]
+    odd = {split: _odd_lines(split, split_survey) for split, split_survey in survey.splits.items()}
+    sound = [split for split, odd_lines in odd.items() if not odd_lines and not survey.splits[split].faults]
+    lines += [line for odd_lines in odd.values() for line in odd_lines]
     lines += [f"{', '.join(sound)}: no odd lines."] if sound else []
     if len(set(survey.languages.values())) == 1 and "train" in survey.splits:
         lines.append(
@@ -76,17 +76,19 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
 
 def _overlap_lines(survey: DatasetSurvey) -> Iterable[str]:
     unique = []
-    for split, own in survey.splits.items():
-        number = _number(own.pairs)
-        if own.in_train and own.in_train.sources:
-            pairs, sources = own.in_train
+    for split, split_survey in survey.splits.items():
+        number = _number(split_survey.pairs)
+        if split_survey.in_train and split_survey.in_train.sources:
+            pairs, sources = split_survey.in_train
             yield f"{split}: {pairs:,} of {number} and {sources:,} of its sources are also in train."
-        elif own.in_train:
+        elif split_survey.in_train:
             unique.append(split)
-        if own.in_dev and own.in_dev.pairs > MOST_SHARED * min(own.pairs, survey.splits["dev"].pairs):
+        if split_survey.in_dev and split_survey.in_dev.pairs > MOST_SHARED * min(
+            split_survey.pairs, survey.splits["dev"].pairs
+        ):
             yield (
-                f"{split}: {own.in_dev.pairs:,} of {number} are also in dev, so the checkpoint is chosen by sentences "
-                "that it is scored on: use others."
+                f"{split}: {split_survey.in_dev.pairs:,} of {number} are also in dev, so the checkpoint is chosen by "
+                "sentences that it is scored on: use others."
             )
     if unique:
         yield f"{', '.join(unique)}: no pair or source is also in train."
@@ -94,29 +96,31 @@ def _overlap_lines(survey: DatasetSurvey) -> Iterable[str]:
 
 def _round_trip_lines(survey: DatasetSurvey) -> Iterable[str]:
     """Say what references score against themselves after they are words and text again, with examples if it is low."""
-    trips = {split: own.round_trip for split, own in survey.splits.items() if own.round_trip}
-    scores = [f"{split} {own.bleu:.1f} BLEU" for split, own in trips.items() if isinstance(own, RoundTrip)]
+    trips = {split: split_survey.round_trip for split, split_survey in survey.splits.items() if split_survey.round_trip}
+    scores = [f"{split} {trip.bleu:.1f} BLEU" for split, trip in trips.items() if isinstance(trip, RoundTrip)]
     if scores:
         yield f"References taken apart into words and joined again score against themselves: {', '.join(scores)}."
-    for split, own in trips.items():
-        if isinstance(own, str):
-            yield f"{split}: the references could not be taken apart into words: {own}"
-        elif own.bleu < LEAST_BLEU:
-            yield f"{split}: these {own.bleu:.1f} BLEU are about the most that a system can reach. For example,"
-            yield from (f"  {before} becomes {after}" for before, after in own.examples)
+    for split, trip in trips.items():
+        if isinstance(trip, str):
+            yield f"{split}: the references could not be taken apart into words: {trip}"
+        elif trip.bleu < LEAST_BLEU:
+            yield f"{split}: these {trip.bleu:.1f} BLEU are about the most that a system can reach. For example,"
+            yield from (f"  {before} becomes {after}" for before, after in trip.examples)
             yield "  Other `words` may lose less: the repository's config/README.md lists them."
 
 
 def _language_lines(survey: DatasetSurvey) -> list[str]:
     """Say how many training pairs the filter langdetect would drop, with some of them, and how to add it."""
-    own = survey.splits.get("train")
-    if not own or not own.dropped or any(isinstance(one, LangDetectSettings) for one in survey.dataset.filters):
+    train = survey.splits.get("train")
+    if not train or not train.dropped or any(isinstance(one, LangDetectSettings) for one in survey.dataset.filters):
         return []
-    others = own.dropped
-    about = f", about {own.pairs * len(others) // len(own.sample):,} of all" if len(own.sample) < own.pairs else ""
+    others = train.dropped
+    about = (
+        f", about {train.pairs * len(others) // len(train.sample):,} of all" if len(train.sample) < train.pairs else ""
+    )
     pairs = (" ||| ".join(textwrap.shorten(text, SHOWN_CHARACTERS) for text in pair) for pair in others[:SHOWN_PAIRS])
     return [
-        f"train: the filter langdetect would drop {len(others):,} of {len(own.sample):,} pairs{about}, such as",
+        f"train: the filter langdetect would drop {len(others):,} of {len(train.sample):,} pairs{about}, such as",
         *(f"  {pair}" for pair in pairs),
         "  It is often wrong about short sentences. To use it, add the line `  - langdetect` to `filters`.",
     ]
@@ -129,13 +133,16 @@ def _number(pairs: int) -> str:
 def location_lines(locations: Mapping[str, Mapping[str, list[FileLocation]]], dataset: DatasetSettings) -> list[str]:
     """Say how many files of a data set are on this machine and, of each other file, where it would come from."""
     places = [
-        (corpus, role, own) for corpus, roles in locations.items() for role, files in roles.items() for own in files
+        (corpus, role, location)
+        for corpus, roles in locations.items()
+        for role, files in roles.items()
+        for location in files
     ]
-    here = sum(own.input is not None for *_, own in places)
+    here = sum(location.input is not None for *_, location in places)
     return [f"{here} of {len(places)} on this machine"] + [
-        f"  {corpus}: {dataset.corpora[corpus].format}: {role}: {own.place}"
-        for corpus, role, own in places
-        if own.input is None
+        f"  {corpus}: {dataset.corpora[corpus].format}: {role}: {location.place}"
+        for corpus, role, location in places
+        if location.input is None
     ]
 
 

@@ -94,7 +94,7 @@ def assumed_lines(project: Project, run: RunSettings, folder: Path) -> list[str]
 
 def assumed_by(cls: type) -> dict[str, str]:
     """Return the notes `ASSUMED` of a class of settings and its bases."""
-    return {topic: why for own in reversed(cls.__mro__) for topic, why in vars(own).get("ASSUMED", {}).items()}
+    return {topic: why for base in reversed(cls.__mro__) for topic, why in vars(base).get("ASSUMED", {}).items()}
 
 
 def _shown_file(file: str, folder: Path) -> str:

@@ -61,14 +61,14 @@ def find_shifts(source: np.ndarray, target: np.ndarray) -> list[Shift]:
 
 def _shift_around(source: np.ndarray, target: np.ndarray, first: int, window: int) -> Shift | None:
     """Return the stretch of shifted pairs around a window, if its sides fit better with another line than with all."""
-    own = source[first : first + window]
+    source_window = source[first : first + window]
     same = target[first : first + window]
-    lengths = min(len(np.unique(own)), len(np.unique(same)))
-    if lengths < WINDOW_LENGTHS or _correlations(own, same[None])[0] >= LOW:
+    lengths = min(len(np.unique(source_window)), len(np.unique(same)))
+    if lengths < WINDOW_LENGTHS or _correlations(source_window, same[None])[0] >= LOW:
         return None
     above = min(MOST_LINES, first)
     others = sliding_window_view(target[first - above : first + window + MOST_LINES], window)
-    correlations = _correlations(own, others)
+    correlations = _correlations(source_window, others)
     *_, second, best = np.argsort(correlations)
     error = np.sqrt(2 / (window - 3))
     if best == above or np.diff(np.arctanh(correlations[[second, best]]))[0] < MARGIN * error:
@@ -95,8 +95,8 @@ def _ranks(lengths: np.ndarray) -> np.ndarray:
     return ((np.cumsum(counts) - counts / 2) / max(1, len(lengths)))[numbers]
 
 
-def _correlations(own: np.ndarray, others: np.ndarray) -> np.ndarray:
+def _correlations(values: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Correlate an array [W] with each row of another [N, W]; 0 if one does not vary, and less than 1."""
-    own, others = own - own.mean(), others - others.mean(1, keepdims=True)
-    scale = np.sqrt((own @ own) * (others * others).sum(1))
-    return np.clip(others @ own / np.where(scale > 0, scale, np.inf), -0.999, 0.999)
+    values, others = values - values.mean(), others - others.mean(1, keepdims=True)
+    scale = np.sqrt((values @ values) * (others * others).sum(1))
+    return np.clip(others @ values / np.where(scale > 0, scale, np.inf), -0.999, 0.999)

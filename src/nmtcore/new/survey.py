@@ -195,16 +195,22 @@ class DatasetSurvey:
     def unsegmented(self) -> list[str]:
         """One sentence for each side whose training text has no spaces between words, which its `words` expect."""
         train, warnings = self.splits.get("train"), []
-        for side, own in train.sides.items() if train else ():
+        for side, side_survey in train.sides.items() if train else ():
             words_kind, language = self.dataset.words[side].kind, self.languages[side]
-            warnings.append(unsegmented_warning(own.unspaced, side, words_kind=words_kind, language=language))
+            warnings.append(unsegmented_warning(side_survey.unspaced, side, words_kind=words_kind, language=language))
         return [f"train: {warning}" for warning in warnings if warning]
 
 
 def survey_dataset(dataset: DatasetSettings, *, limit: int | None = None) -> DatasetSurvey:
     """Survey each split all of whose files have a `path` on this machine; at most `limit` pairs per split."""
-    files = {name: [own for role in corpus.files.values() for own in role] for name, corpus in dataset.corpora.items()}
-    here = [name for name, own in files.items() if all(file.path and Path(file.path).is_file() for file in own)]
+    files = {
+        name: [file for role in corpus.files.values() for file in role] for name, corpus in dataset.corpora.items()
+    }
+    here = [
+        name
+        for name, corpus_files in files.items()
+        if all(file.path and Path(file.path).is_file() for file in corpus_files)
+    ]
     known = [split for split, parts in dataset.splits.items() if all(part.corpus in here for part in parts)]
     surveys = {split: _survey_split(dataset, split, limit) for split in known}
     for split in dataset.tests:
@@ -310,7 +316,7 @@ def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
     """Say which pairs have each oddity (of `ODD`). Scripts without spaces are compared by characters, not words."""
     texts = [batch[side] for side in SIDES]
     words = [pc.list_value_length(batch[f"{side}_words"]).to_numpy() for side in SIDES]
-    characters = [pc.utf8_length(own).to_numpy() for own in texts]
+    characters = [pc.utf8_length(column).to_numpy() for column in texts]
     lengths = np.where(has_unspaced(texts[0]) | has_unspaced(texts[1]), characters, words)
     joined = [pc.binary_join(batch[f"{side}_words"], " ") for side in SIDES]
     not_empty = np.minimum(*words) > 0
@@ -320,13 +326,13 @@ def oddities(batch: pa.RecordBatch) -> dict[str, np.ndarray]:
         "long": (np.maximum(*words) > LONG_WORDS) | (np.maximum(*characters) > LONG_CHARACTERS),
         "unbalanced": not_empty & (lengths.max(0) > HIGH_RATIO * lengths.min(0)),
         **{name: _match(texts, pattern) for name, (_, pattern) in PATTERNS.items()},
-        "decomposed": np.any([_is_decomposed(own) for own in texts], axis=0),
+        "decomposed": np.any([_is_decomposed(column) for column in texts], axis=0),
     }
 
 
 def _match(texts: list[pa.Array], pattern: str) -> np.ndarray:
     """Say which pairs have a text that a regular expression matches."""
-    source, target = (pc.match_substring_regex(own, pattern).to_numpy(zero_copy_only=False) for own in texts)
+    source, target = (pc.match_substring_regex(column, pattern).to_numpy(zero_copy_only=False) for column in texts)
     return source | target
 
 

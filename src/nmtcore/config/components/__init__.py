@@ -63,11 +63,13 @@ def check_composition(components: Mapping[str, ComponentSettings], base: str, mo
     Two components must not claim the same part of the model, and none may claim a part that the model lacks.
     """
     owner: dict[str, str] = {}
-    for name, own in components.items():
-        if base not in own.bases:
-            raise UserError(f"{where}: {name} needs the base {joined_by_or(own.bases)}, but the system's is {base}.")
+    for name, component in components.items():
+        if base not in component.bases:
+            raise UserError(
+                f"{where}: {name} needs the base {joined_by_or(component.bases)}, but the system's is {base}."
+            )
         try:
-            claims = own.claims(model)
+            claims = component.claims(model)
         except ValueError as error:
             raise UserError(f"{where}: {name}: {error}.") from error
         for part in claims:
