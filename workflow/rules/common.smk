@@ -47,14 +47,14 @@ def warn(sentence):
 @without_traceback
 def load_project():
     """Read the configuration, and warn about files and folders that are hidden, not read or missing."""
-    own = Path(
+    repository_config = Path(
         workflow.current_basedir.join("../../config").get_path_or_uri(secret_free=True)
     ).resolve()
     if not IS_MODULE:
         keys = [field.name for field in fields(ProjectSettings)]
         for key in workflow.config_settings.config:
             choose(key, keys, noun="key", where="--config")
-    project = Project(["config", own], config, where=CONFIG_NAME)
+    project = Project(["config", repository_config], config, where=CONFIG_NAME)
     for sentence in project.hidden + project.settings.missing_folders:
         warn(sentence)
     for fault in project.faults:
@@ -92,7 +92,11 @@ def complete_rules():
     Rules without resources, whose jobs are small, become local; those of a workflow that has this as a module stay.
     """
     names = {name: workflow.modifier.avail_rulename(name) for name in JOBS}
-    ours = {name: workflow.get_rule(own) for name, own in names.items() if own}
+    ours = {
+        name: workflow.get_rule(rule_name)
+        for name, rule_name in names.items()
+        if rule_name
+    }
     modifier = workflow.modifier.path_modifier
     for name, each in ours.items():
         each.log_modifier = each.benchmark_modifier = modifier

@@ -61,7 +61,9 @@ def _run_parse(chosen: argparse.Namespace) -> None:
     if not parses:
         raise UserError(f"{chosen.conllu} contains no sentences.")
     write_output("".join(conllu_block(*parsed) for parsed in parses))
-    compared = list(zip(*((heads, own.gold.head, words, own.gold.upos) for own, words, heads in parses), strict=True))
+    compared = list(
+        zip(*((heads, sentence.gold.head, words, sentence.gold.upos) for sentence, words, heads in parses), strict=True)
+    )
     lines = [attachment_line(*compared)]
     if chosen.attention is not None or bundle.run.tree_comparison == "induced":
         lines += induction_lines(*compared)

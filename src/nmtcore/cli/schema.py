@@ -37,8 +37,10 @@ def _run_schema(chosen: argparse.Namespace) -> None:
         print("\n\n".join(map(explained, chosen.keys)))
         return
     folder = chosen.folder.resolve()
-    own = folder.parent.parent if folder.parent.name == OWN_CONFIG.name and folder.parent.is_dir() else Path()
-    with chdir(own):  # the schemas of a folder's configuration also know its own components, filters...
+    working_folder = (
+        folder.parent.parent if folder.parent.name == OWN_CONFIG.name and folder.parent.is_dir() else Path()
+    )
+    with chdir(working_folder):  # the schemas of a folder's configuration also know its own components, filters...
         write_schemas(folder)
     for name in FILES:
         print(chosen.folder / f"{name}.schema.json")

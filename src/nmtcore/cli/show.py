@@ -44,7 +44,7 @@ def _run_show(chosen: argparse.Namespace) -> None:
         raise UserError("the page is written to standard output: add, for example, > page.html.")
     bundle = load_chosen_model(chosen, observed=True)
     if chosen.treebank is None:
-        name, texts = "standard input", (own for own in read_text(standard_input()) if own.text.strip())
+        name, texts = "standard input", (sentence for sentence in read_text(standard_input()) if sentence.text.strip())
     else:
         name, texts = chosen.treebank.name, read_treebank(chosen.treebank)
     model = analyse_sentences(bundle, texts, limit=chosen.limit)

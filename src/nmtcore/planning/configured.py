@@ -105,7 +105,7 @@ def _annotation_files(project: Project, dataset: DatasetSettings) -> Iterator[st
 
 def configured_annotator_models(project: Project) -> list[str]:
     """List the models that the annotators need and the workflow has to download."""
-    annotators = (own for dataset in configured_datasets(project) for own in dataset.annotators.values())
+    annotators = (annotator for dataset in configured_datasets(project) for annotator in dataset.annotators.values())
     return [path for annotator in annotators for path in model_files(project, annotator)]
 
 

@@ -145,7 +145,7 @@ def filtering_settings(project: Project, *, dataset: str, split: str) -> dict[st
 def held_out_splits(project: Project, *, dataset: str, split: str) -> list[str]:
     """List the splits whose sentences the filter `held_out` removes from the training split."""
     splits = project.dataset(dataset).held_out if split == "train" else ()
-    return [project.layout.path("raw_pairs", dataset=dataset, split=own) for own in splits]
+    return [project.layout.path("raw_pairs", dataset=dataset, split=name) for name in splits]
 
 
 def filter_threads(project: Project, *, dataset: str) -> int:

@@ -38,12 +38,14 @@ def planned_costs(project: Project, runs: Iterable[RunSettings], *, on_gpu: bool
     measured, finished, costs = read_speeds(project.folders), list(finished_speeds(project, on_gpu=on_gpu)), []
     for run in runs:
         place = _place(project, run)
-        of_base = [own for own in finished if own[0] == place and own[2] == run.base]
-        own = [seconds for *_, seconds in [own for own in of_base if own[1] == run.system] or of_base]
+        of_base = [speed for speed in finished if speed[0] == place and speed[2] == run.base]
+        update_seconds = [seconds for *_, seconds in [speed for speed in of_base if speed[1] == run.system] or of_base]
         known = measured.seconds(*place, "gpu" if on_gpu else "cpu", system=run.system, base=run.base)
         parameters = run.parameter_count(dict.fromkeys(SIDES, run.segmentation.size))
         updates = run_updates(run, training_pairs(project, run))
-        costs.append(Cost(run, updates, median(own) if own else known, run_bytes(run, parameters)))
+        costs.append(
+            Cost(run, updates, median(update_seconds) if update_seconds else known, run_bytes(run, parameters))
+        )
     return costs, len(finished)
 
 
@@ -93,14 +95,16 @@ def cost_lines(costs: Sequence[Cost], finished: int, *, on_gpu: bool, free: int 
 
     `finished` is the number of finished runs from `planned_costs`, `free` the free disk space.
     """
-    by_name = {name: [own for own in costs if own.run.dataset == name] for name in (own.run.dataset for own in costs)}
+    by_name = {
+        name: [cost for cost in costs if cost.run.dataset == name] for name in (cost.run.dataset for cost in costs)
+    }
     rows = [("data set", "trainings", "updates", "GPU-hours" if on_gpu else "core-hours", "disk")]
-    rows += [_row(name, own) for name, own in [*by_name.items(), ("total", costs)]]
+    rows += [_row(name, row_costs) for name, row_costs in [*by_name.items(), ("total", costs)]]
     width = max(len(name) for name, *_ in rows)
     lines = ["What these trainings take, as estimated, without their data:"]
-    lines += [f"{name:{width}}  {own[0]:>9}  {own[1]:>14}  {own[2]:>12}  {own[3]:>11}" for name, *own in rows]
-    own = f"that of {finished} finished runs of this folder, else " if finished else ""
-    lines.append(f"Speed: {own}that of speeds.yaml.")
+    lines += [f"{name:{width}}  {cells[0]:>9}  {cells[1]:>14}  {cells[2]:>12}  {cells[3]:>11}" for name, *cells in rows]
+    finished_speed = f"that of {finished} finished runs of this folder, else " if finished else ""
+    lines.append(f"Speed: {finished_speed}that of speeds.yaml.")
     if any(_ends_by_validation(cost.run) for cost in costs):
         lines.append("<=: validations end training earlier than the limit of updates, perhaps much earlier.")
     if open_ended := sorted({cost.run.system for cost in costs if cost.updates is None}):

@@ -91,7 +91,7 @@ def _missing_score(run: RunSettings, score: str) -> str:
     compared = {"uas": "the trees of a parser", "gold.uas": "gold trees"}
     if run.tree_comparison == "chain":
         compared["uas"] = "the chain of previous words"
-    others = [f"its .{own}, which compares it with {compared[own]}" for own in run.scores if own in compared]
+    others = [f"its .{name}, which compares it with {compared[name]}" for name in run.scores if name in compared]
     missing = without_gold_trees(run)
     if score == "uas":
         missing = (

@@ -35,7 +35,9 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
 
 def reading_reports(project: Project) -> list[str]:
     """List the files of splits and annotations: if one is read or annotated, the licences are listed again."""
-    return sorted(str(path) for own in ("raw_report", "annotation") for path in project.layout.existing(own))
+    return sorted(
+        str(path) for file_type in ("raw_report", "annotation") for path in project.layout.existing(file_type)
+    )
 
 
 def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
@@ -45,15 +47,17 @@ def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
     """
     used: dict[str, dict[str, set[str]]] = {}
     for path in filter(None, map(project.layout.parse, reading_reports(project))):
-        own = used.setdefault(path["dataset"], {"split": set(), "annotator": set()})
+        used_names = used.setdefault(path["dataset"], {"split": set(), "annotator": set()})
         name = "split" if path.file_type == "raw_report" else "annotator"
-        own[name].add(path[name])
+        used_names[name].add(path[name])
     described = {}
-    for name, own in sorted(used.items()):
+    for name, used_names in sorted(used.items()):
         with suppress(UserError):
             dataset = project.dataset(name)
-            splits = [split for split in dataset.splits if split in own["split"]]
-            described[name] = _sources(project, dataset, splits, sorted(own["annotator"] & dataset.annotators.keys()))
+            splits = [split for split in dataset.splits if split in used_names["split"]]
+            described[name] = _sources(
+                project, dataset, splits, sorted(used_names["annotator"] & dataset.annotators.keys())
+            )
     return described
 
 
@@ -83,13 +87,13 @@ def _sources(
         for part in dataset.splits[split]:
             used.setdefault(part.corpus, {})[split] = None
     files = []
-    for name, own in used.items():
+    for name, corpus_splits in used.items():
         corpus = dataset.corpora[name]
         files += _rows(
             files_of(corpus),
             kind="corpus",
             name=name if name in project.corpus_files else f"{dataset.name}/{name}",  # it is not shared
-            splits=list(own),
+            splits=list(corpus_splits),
             licence=corpus.licence or dataset.licence,
             citation=corpus.citation or dataset.citation,
         )
@@ -109,7 +113,7 @@ def _sources(
 
 def _rows(files: Sequence[FileSettings], **use: Any) -> list[dict[str, Any]]:
     """Make a row for each file of what is used, or one if it has none."""
-    rows = [{"file": own.name, "path": own.path, "url": own.url, "sha256": own.sha256} for own in files]
+    rows = [{"file": file.name, "path": file.path, "url": file.url, "sha256": file.sha256} for file in files]
     return [{**use, **row} for row in rows or [dict.fromkeys(("file", "path", "url", "sha256"))]]
 
 

@@ -24,16 +24,18 @@ def configured_reports(project: Project) -> list[str]:
 
 def configured_annotation_reports(project: Project) -> list[str]:
     """List the reports on annotations."""
-    names = (own for dataset in configured_datasets(project) for own in annotation_names(dataset))
-    return [project.layout.path("annotation_report", **own) for own in names]
+    names = (annotation for dataset in configured_datasets(project) for annotation in annotation_names(dataset))
+    return [project.layout.path("annotation_report", **annotation) for annotation in names]
 
 
 def configured_labels(project: Project) -> list[str]:
     """List the label vocabularies."""
-    names = (own for dataset in configured_datasets(project) for own in annotation_names(dataset))
+    names = (annotation for dataset in configured_datasets(project) for annotation in annotation_names(dataset))
     keys = ("dataset", "annotator", "side")
     return [
-        project.layout.path("labels", **{key: own[key] for key in keys}) for own in names if own["split"] == "train"
+        project.layout.path("labels", **{key: annotation[key] for key in keys})
+        for annotation in names
+        if annotation["split"] == "train"
     ]
 
 

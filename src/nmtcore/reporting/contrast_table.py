@@ -76,7 +76,9 @@ def _test_blocks(dataset: str, test: str, systems: Mapping[str, Sequence[Sequenc
     names = list(dict.fromkeys(row[1] for row in phenomena))
     columns = [*text_columns("system"), *number_columns(*names, content="mean", digits=1)]
     yield Heading(title)
-    yield make_table(columns, [[system, *map(own.get, names)] for system, own in accuracies.items()], keys=keys)
+    yield make_table(
+        columns, [[system, *map(by_phenomenon.get, names)] for system, by_phenomenon in accuracies.items()], keys=keys
+    )
     parts = {"phenomenon": ("code", phenomena), "distance": ("text", _rows(systems, count_by_distance))}
     for name, (content, rows) in parts.items():
         if rows:
@@ -100,9 +102,9 @@ def _rows(
     for system, seeds in systems.items():
         counts = list(map(count, seeds))
         for name, one in counts[0].items():
-            own = [seed[name] for seed in counts]
-            accuracy = SeedMean.over([seed.accuracy for seed in own])
-            low, high = wilson_interval(fmean(seed.right for seed in own), one.pairs)
-            means = [fmean(seed.ties for seed in own), fmean(seed.unknown for seed in own)]
+            group_counts = [seed[name] for seed in counts]
+            accuracy = SeedMean.over([seed.accuracy for seed in group_counts])
+            low, high = wilson_interval(fmean(seed.right for seed in group_counts), one.pairs)
+            means = [fmean(seed.ties for seed in group_counts), fmean(seed.unknown for seed in group_counts)]
             rows.append([system, name, one.pairs, accuracy, Interval(100 * low, 100 * high), *means])
     return rows

@@ -60,8 +60,8 @@ def data_page(
             split = parsed.names.get("split", "train")  # only the training split is selected from
             splits.setdefault((parsed["dataset"], split), {})[parsed.file_type] = read_json(path)
     pairs, filters, warnings = [], [], []
-    for (dataset, split), own in splits.items():
-        stages = [own.get(stage, {}) for stage in _REPORTS]
+    for (dataset, split), by_stage in splits.items():
+        stages = [by_stage.get(stage, {}) for stage in _REPORTS]
         raw, filtered, _ = stages
         dropped = "; ".join(filter(None, (counts(stage.get("dropped", {})) for stage in stages)))
         size = row_count(sizes[dataset, split]) if (dataset, split) in sizes else None  # the same on both sides
@@ -196,5 +196,5 @@ def _parser_row(path: Path, layout: Layout) -> list[Any]:
             *(names[key] for key in ("dataset", "split", "side", "annotator", "other")),
             *(result[key] for key in ("sentences", "compared", *scores)),
             TableCell(speed, digits=1 if speed and speed < 10 else None),
-            "; ".join(f"{name}: {counts(own)}" for name, own in nulls if own),
+            "; ".join(f"{name}: {counts(reasons)}" for name, reasons in nulls if reasons),
         ]

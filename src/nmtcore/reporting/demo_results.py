@@ -53,16 +53,16 @@ def demo_text(
         names = layout.names(folder, "counts")
         path = folder / file_name("split_counts", split=split)
         read[names["system"]][int(names["seed"])] = read_counts(path, "bleu", score_of("bleu"))
-    systems = {name: list(own.values()) for name, own in read.items()}
+    systems = {name: list(by_seed.values()) for name, by_seed in read.items()}
     differences = compare_systems(systems, compared_with)
     seeds, sentences = list(next(iter(read.values()))), len(next(iter(systems.values()))[0])
     notes = [
         f"{name}, seed {seed}: {empty:,} of {sentences:,} translations are empty."
-        for name, own in read.items()
-        for seed, counts in own.items()
+        for name, by_seed in read.items()
+        for seed, counts in by_seed.items()
         if (empty := empty_count(counts))
     ]
-    pairs = {(name, compared_with[name]): own for name, own in differences.items()}
+    pairs = {(name, compared_with[name]): difference for name, difference in differences.items()}
     evidence = meaning(pairs, sentences=sentences, seeds=len(seeds))
     notes.append(f"After a difference, ± is half of its 95 % interval. {evidence}")
     notes += [measured_sentences(**measured)] * (len(seeds) == 1)
@@ -74,9 +74,9 @@ def demo_text(
 def meaning(differences: Mapping[tuple[str, str], Difference], *, sentences: int, seeds: int) -> str:
     """Say in a sentence how systems differ from what they are compared with, and what limits the evidence."""
     clauses = []
-    for (system, other), own in differences.items():
-        low, high = own.interval
-        differs = f"scores {abs(own.delta):.1f} points of BLEU {'more' if own.delta > 0 else 'less'} than"
+    for (system, other), difference in differences.items():
+        low, high = difference.interval
+        differs = f"scores {abs(difference.delta):.1f} points of BLEU {'more' if difference.delta > 0 else 'less'} than"
         clauses.append(f"{system} {'does not clearly differ from' if low <= 0 <= high else differs} {other}")
     noise = f"with {seeds} seeds" if seeds > 1 else "with one seed, which leaves out the noise of training"
     return f"On {sentences:,} sentences and {noise}, {', '.join(clauses[:-1])}, and {clauses[-1]}."
@@ -84,7 +84,7 @@ def meaning(differences: Mapping[tuple[str, str], Difference], *, sentences: int
 
 def measured_sentences(seeds: Sequence[int], gains: Mapping[str, Sequence[float]], note: str) -> str:
     """Say how much gains vary between seeds: the smallest and the largest of each system."""
-    (system, first), *others = ((name, f"{min(own):.1f} to {max(own):.1f}") for name, own in gains.items())
-    more = "".join(f", and of {name} {own}" for name, own in others)
+    (system, first), *others = ((name, f"{min(values):.1f} to {max(values):.1f}") for name, values in gains.items())
+    more = "".join(f", and of {name} {extent}" for name, extent in others)
     said = f"with the seeds {min(seeds)} to {max(seeds)}, gains of {system} were {first} points{more}"
     return f"That noise is large: {said}. {note}"

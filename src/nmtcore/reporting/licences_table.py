@@ -40,7 +40,7 @@ def write_licence_table(layout: Layout, datasets: Mapping[str, Mapping[str, Any]
 
     See `all_data` for `datasets`. Raises `UserError` if no data of the folder are known.
     """
-    uses = [{"dataset": name, **row} for name, own in all_data(layout, datasets).items() for row in own["files"]]
+    uses = [{"dataset": name, **row} for name, data in all_data(layout, datasets).items() for row in data["files"]]
     entries = licence_entries([*uses, *comet_models(read_scores(layout))])
     if not entries:
         raise UserError(
@@ -53,8 +53,10 @@ def write_licence_table(layout: Layout, datasets: Mapping[str, Mapping[str, Any]
         *number_columns("files", "with checksum"),
         *text_columns("used by"),
     ]
-    shown = ({**own, "licence": own["licence"] or UNKNOWN, "datasets": ", ".join(own["datasets"])} for own in entries)
-    rows = [list(own.values()) for own in shown]
+    shown = (
+        {**entry, "licence": entry["licence"] or UNKNOWN, "datasets": ", ".join(entry["datasets"])} for entry in entries
+    )
+    rows = [list(row.values()) for row in shown]
     return write_page(Page(title="Licences", blocks=(make_table(columns, rows), note(_NOTES))), table)
 
 
@@ -73,14 +75,14 @@ def licence_entries(uses: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     keys, entries = ("kind", "name", "licence"), []
     for key, same in groupby(sorted(uses, key=itemgetter(*keys)), itemgetter(*keys)):
-        own = list(same)
-        files = {(use["file"], use["sha256"]) for use in own if use["file"] is not None}
+        same_uses = list(same)
+        files = {(use["file"], use["sha256"]) for use in same_uses if use["file"] is not None}
         entry = {
             **dict(zip(keys, key, strict=True)),
-            "citation": own[0]["citation"],
+            "citation": same_uses[0]["citation"],
             "files": len(files),
             "with_checksum": sum(checksum is not None for _, checksum in files),
-            "datasets": list(dict.fromkeys(use["dataset"] for use in own)),
+            "datasets": list(dict.fromkeys(use["dataset"] for use in same_uses)),
         }
         entries.append(entry)
     return entries

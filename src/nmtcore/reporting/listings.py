@@ -99,7 +99,9 @@ def systems_text(
     table = make_table(columns, rows).for_readers()
     names = [column.name for column in table.columns]
     last = range(names.index("length") + has_empty + 2, len(names))
-    first, lengths = ([i for i, name in enumerate(names) if name in own] for own in (("seeds",), ("length", "empty")))
+    first, lengths = (
+        [i for i, name in enumerate(names) if name in group] for group in (("seeds",), ("length", "empty"))
+    )
     return table_text(table, dispensable=[*first, *reversed(last), *lengths])
 
 
@@ -126,7 +128,7 @@ def score_report(
         for name, seeds in translations.items()
     }
     by_metric = {
-        metric: {name: [own[metric] for own in seeds] for name, seeds in counted.items()} for metric in metrics
+        metric: {name: [seed[metric] for seed in seeds] for name, seeds in counted.items()} for metric in metrics
     }
     baseline, *others = counted
     compared_with = dict.fromkeys(others, baseline)
@@ -145,11 +147,11 @@ def score_report(
     if tests and others:
         blocks += [_test_table(metric, counts) for metric, counts in by_metric.items()]
     blocks.append(
-        "".join(f"{METRICS[metric].label}: {own[baseline][0].signature}\n" for metric, own in by_metric.items())
+        "".join(f"{METRICS[metric].label}: {counts[baseline][0].signature}\n" for metric, counts in by_metric.items())
     )
     if others:
         notes = _notes(
-            {shown[name]: list(own.values()) for name, own in translations.items()}, tests=tests, every=every
+            {shown[name]: list(seeds.values()) for name, seeds in translations.items()}, tests=tests, every=every
         )
         blocks.append("".join(map(fill_terminal, notes)))
     return "\n".join(blocks)
@@ -158,7 +160,7 @@ def score_report(
 def _metric_table(
     metric: str, counts: Mapping[str, Sequence[SentenceCounts]], differences: Mapping[str, Difference]
 ) -> str:
-    corrected = holm({name: own.p for name, own in differences.items()})
+    corrected = holm({name: difference.p for name, difference in differences.items()})
     columns = [
         *text_columns(METRICS[metric].label),
         *number_columns("seeds"),
@@ -171,9 +173,16 @@ def _metric_table(
     ]
     rows: list[list[Any]] = []
     for name, seeds in counts.items():
-        scores, own = SeedMean.over([seed.corpus_score() for seed in seeds]), differences.get(name)
-        judges = own and expected_agreement(metric, own.delta)
-        more = own and [own.delta, Interval(*own.interval), own.detectable, own.p, corrected[name], judges]
+        scores, difference = SeedMean.over([seed.corpus_score() for seed in seeds]), differences.get(name)
+        judges = difference and expected_agreement(metric, difference.delta)
+        more = difference and [
+            difference.delta,
+            Interval(*difference.interval),
+            difference.detectable,
+            difference.p,
+            corrected[name],
+            judges,
+        ]
         rows.append([name, len(seeds), scores, *(more or [None] * 6)])
     return table_text(make_table(columns, rows).for_readers())
 
@@ -227,9 +236,9 @@ def results_listing(folder: Path, *, compared_with: Callable[[str], str | None],
     keys = ["scale", "dataset", "split"]
     first = scores[scores.measure == "bleu"].groupby(keys[:2], sort=False).split.first().reset_index()
     blocks = []
-    for test, own in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
-        pairs = {name: compared_with(name) for name in sorted(own.system.unique())}
-        counts = {measure: read_system_counts(layout, part) for measure, part in own.groupby("measure")}
+    for test, test_scores in scores[scores.measure.isin(("bleu", "chrf"))].merge(first).groupby(keys, sort=False):
+        pairs = {name: compared_with(name) for name in sorted(test_scores.system.unique())}
+        counts = {measure: read_system_counts(layout, part) for measure, part in test_scores.groupby("measure")}
         differences = {measure: compare_systems(systems, pairs) for measure, systems in counts.items()}
         blocks.append(f"{', '.join(test)}\n{systems_text(counts, differences, compared_with=pairs)}")
     difference = _DIFFERENCE.format(baseline="the system that it is compared with")
@@ -248,11 +257,11 @@ def _all_scores(scores: "pd.DataFrame") -> str:
         *number_columns(*labels, content="mean", digits=1),
     ]
     rows = []
-    for _, own in scores.groupby(list(keys), sort=False):
-        values = own.groupby("label").value.agg(list)
-        seeds = ", ".join(map(str, sorted(set(own.seed))))
+    for _, system_scores in scores.groupby(list(keys), sort=False):
+        values = system_scores.groupby("label").value.agg(list)
+        seeds = ", ".join(map(str, sorted(set(system_scores.seed))))
         means = [SeedMean.over(values[label]) if label in values else None for label in labels]
-        rows.append([*own[shown].iloc[0], seeds, *means])
+        rows.append([*system_scores[shown].iloc[0], seeds, *means])
     note = f"{_MEANS} {UAS_NOTES} directed: accuracy of induced trees."
     table = table_text(make_table(columns, rows))
     return f"{', '.join(common)}\n" * bool(common) + f"{table}\n{fill_terminal(note)}"

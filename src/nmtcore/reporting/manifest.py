@@ -121,15 +121,15 @@ def _training(history: Path) -> dict[str, Any]:
         return {}
     with explain_content(history):
         records = list(read_history(history))
-        updates = [own for own in records if "tokens_per_second" in own]
-        shares = [own["share_of_peak"] for own in updates if "share_of_peak" in own]
-        best = next((own for own in reversed(records) if own.get("best")), {"validation": {}})
+        updates = [record for record in records if "tokens_per_second" in record]
+        shares = [record["share_of_peak"] for record in updates if "share_of_peak" in record]
+        best = next((record for record in reversed(records) if record.get("best")), {"validation": {}})
         return {
             "updates": updates[-1]["update"] if updates else 0,
-            "tokens_per_second": median(own["tokens_per_second"] for own in updates) if updates else None,
+            "tokens_per_second": median(record["tokens_per_second"] for record in updates) if updates else None,
             "share_of_peak": median(shares) if shares else None,
-            "peak_memory_bytes": max((own.get("peak_memory_bytes", 0) for own in updates), default=0) or None,
-            "training_seconds": next((own["seconds"] for own in reversed(records) if "seconds" in own), 0.0),
+            "peak_memory_bytes": max((record.get("peak_memory_bytes", 0) for record in updates), default=0) or None,
+            "training_seconds": next((record["seconds"] for record in reversed(records) if "seconds" in record), 0.0),
             "best_update": best.get("update"),
             **{f"best_{key}": best["validation"].get(key) for key in ("bleu", "perplexity")},
         }
@@ -140,7 +140,9 @@ def _translation(layout: Layout, names: Mapping[str, Any], hypotheses: Sequence[
     seconds = benchmark_seconds(layout.existing("translate_split.benchmark", **names))
     if not seconds:
         return {}
-    paths = [path for own in map(output_files, hypotheses) for path in (own.translations, own.greedy_translations)]
+    paths = [
+        path for files in map(output_files, hypotheses) for path in (files.translations, files.greedy_translations)
+    ]
     words = sum(len(line.split()) for path in paths if path.exists() for line in read_lines(path))
     return {"translation_seconds": seconds, "words_per_second": round(words / seconds, 1)}
 
@@ -170,9 +172,9 @@ def all_data(layout: Layout, datasets: Mapping[str, Mapping[str, Any]]) -> dict[
     """
     manifests = filter(None, map(read_manifest, layout.existing("manifest")))
     known = [(manifest["dataset"], manifest["data"]) for manifest in manifests]
-    read = ((name, describe_data(layout, name, own)) for name, own in datasets.items())
+    read = ((name, describe_data(layout, name, sources)) for name, sources in datasets.items())
     described: dict[str, dict[str, Any]] = {}
-    for name, data in (*known, *(own for own in read if own[1]["splits"])):
+    for name, data in (*known, *(named_data for named_data in read if named_data[1]["splits"])):
         earlier = described.get(name, {"splits": {}, "files": []})
         files = {(row["kind"], row["name"], row["file"]): row for row in (*earlier["files"], *data["files"])}
         described[name] = {**data, "splits": {**earlier["splits"], **data["splits"]}, "files": list(files.values())}
@@ -210,9 +212,9 @@ def _with_checksum(layout: Layout, row: Mapping[str, Any]) -> dict[str, Any]:
     """Give a file the checksum of the copy that was read: of its download, or of the user's own file."""
     row, path = {key: value for key, value in row.items() if key != "path"}, row["path"]
     if path is not None:
-        own = Path(path).expanduser()
-        checksum = _sha256_of(own, own.stat().st_mtime_ns) if own.is_file() else None
-        return {**row, "file": row["file"] or own.name, "sha256": checksum}
+        file = Path(path).expanduser()
+        checksum = _sha256_of(file, file.stat().st_mtime_ns) if file.is_file() else None
+        return {**row, "file": row["file"] or file.name, "sha256": checksum}
     if row["file"] is None:
         return row
     record = Path(layout.path("download_record", file=row["file"]))

@@ -38,13 +38,15 @@ def head_page(scores: Sequence[Path]) -> Page:
         result = read_json(path)
         with explain_content(path):
             treebank, scale = (result["dataset"], result["split"]), result["scale"]
-            baselines = [[*treebank, name, *[None] * 4, *_cells(own)] for name, own in result["baselines"].items()]
+            baselines = [
+                [*treebank, name, *[None] * 4, *_cells(accuracies)] for name, accuracies in result["baselines"].items()
+            ]
             groups.setdefault(treebank, baselines)
             best = sorted(result["heads"].items(), key=lambda item: _accuracy(item[1]), reverse=True)[:BEST]
-            for name, own in best:
+            for name, accuracies in best:
                 numbers = [result["seed"], *map(int, name.split("."))]
                 component = result["components"].get(name)
-                groups[treebank].append([*treebank, result["system"], component, *numbers, *_cells(own)])
+                groups[treebank].append([*treebank, result["system"], component, *numbers, *_cells(accuracies)])
     columns = [
         *text_columns("data set", "treebank", "trees", "component"),
         *number_columns("seed", "layer", "head"),

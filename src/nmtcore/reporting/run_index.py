@@ -59,14 +59,14 @@ def run_index(
     """
     runs: list[dict[str, Any]] = []
     scores: list[dict[str, Any]] = []
-    for names in (own for own in started_runs(layout) if scale in (None, own["scale"])):
+    for names in (run for run in started_runs(layout) if scale in (None, run["scale"])):
         try:
-            own = run_row(layout, names), list(score_rows(layout, names, supertags))
+            row_and_scores = run_row(layout, names), list(score_rows(layout, names, supertags))
         except UserError as error:
             warn(f"{names['system']} on {names['dataset']}, seed {names['seed']}, is left out: {error}")
             continue
-        runs.append(own[0])
-        scores += own[1]
+        runs.append(row_and_scores[0])
+        scores += row_and_scores[1]
     return runs, scores
 
 
@@ -90,7 +90,7 @@ def score_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
 
 def labelled(scores: "pd.DataFrame") -> "pd.DataFrame":
     """Add their `label` in tables to the scores of whole tests; those that are only details of others are left out."""
-    scores = scores[scores.subset == ""].assign(label=lambda own: own.measure.map(label_of))
+    scores = scores[scores.subset == ""].assign(label=lambda frame: frame.measure.map(label_of))
     return scores[scores.label != ""]
 
 
@@ -116,24 +116,24 @@ def score_rows(layout: Layout, names: Mapping[str, Any], supertags: Supertags) -
 def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the scores of a file, without the run's names; none for parses without words."""
     for key in metric_labels(scores):
-        for split, own in scores.get(key, {}).items():
+        for split, split_scores in scores.get(key, {}).items():
             for measure in ("bleu", "chrf") if key == "bleu" else (key,):
                 yield {
-                    **{"split": split, "measure": measure, "value": float(own[measure])},
-                    "sentences": own["sentences"],
-                    "length_ratio": own.get("length_ratio") if measure == "bleu" else None,
-                    "empty_translations": own.get("empty_translations") if measure == "bleu" else None,
-                    "signature": own[f"{measure}_signature"],
+                    **{"split": split, "measure": measure, "value": float(split_scores[measure])},
+                    "sentences": split_scores["sentences"],
+                    "length_ratio": split_scores.get("length_ratio") if measure == "bleu" else None,
+                    "empty_translations": split_scores.get("empty_translations") if measure == "bleu" else None,
+                    "signature": split_scores[f"{measure}_signature"],
                 }
     for split, methods in [*scores.get("uas", {}).items(), *scores.get("gold.uas", {}).items()]:
         if methods.keys().isdisjoint(BASELINES):
             scored = scores_by_measure(methods)
-            values = {name: own["uas"] for name, own in scored.items()}
+            values = {name: parse_scores["uas"] for name, parse_scores in scored.items()}
             sentences = next(iter(scored.values()))["sentences"]
         else:
             values = {
-                measure if name == "spanning_tree" else f"{name}_{measure}": own[measure]
-                for name, own in methods.items()
+                measure if name == "spanning_tree" else f"{name}_{measure}": parse_scores[measure]
+                for name, parse_scores in methods.items()
                 for measure in MEASURES
             }
             sentences = methods["spanning_tree"]["sentences"]
@@ -167,8 +167,8 @@ def read_system_counts(layout: Layout, scores: "pd.DataFrame") -> dict[str, list
     counts: dict[str, list[SentenceCounts]] = {}
     for run in scores.itertuples():
         path = Path(layout.path("counts", **{key: getattr(run, key) for key in RUN_KEYS}))
-        own = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
-        counts.setdefault(run.system, []).append(own)
+        seed_counts = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
+        counts.setdefault(run.system, []).append(seed_counts)
     return counts
 
 

@@ -70,7 +70,7 @@ function drawHeadTree(section, sentence, head) {
   if (!box) return;
   box.parentElement.hidden = !heads || String(heads) === String(sentence.parse);
   if (!heads) return;
-  const right = sentence.gold && heads.filter((own, i) => own === sentence.gold[i]).length;
+  const right = sentence.gold && heads.filter((wordHead, i) => wordHead === sentence.gold[i]).length;
   const caption = sentence.gold ? `${right} of ${heads.length} words have their gold head.` : "";
   fill(box, caption, drawTree(sentence, heads));
 }

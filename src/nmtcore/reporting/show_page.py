@@ -166,20 +166,20 @@ def _tree_html(sentence: AnalysedSentence, name: str, title: str, tree: Labelled
 def _tags_html(tags: list[TaggedWord] | None, language: str) -> str:
     if tags is None:
         return ""
-    words = "".join(_tagged_html(own, language) for own in tags)
+    words = "".join(_tagged_html(tagged, language) for tagged in tags)
     return f"<h2>Predicted tags</h2>\n<div>{words}</div>\n"
 
 
-def _tagged_html(own: TaggedWord, language: str) -> str:
-    tag = "no tag" if own.tag is None else f"{own.tag} {own.probability:.0%}"
-    word = f'<bdi lang="{escape(language)}">{escape(own.word)}</bdi>'
+def _tagged_html(tagged: TaggedWord, language: str) -> str:
+    tag = "no tag" if tagged.tag is None else f"{tagged.tag} {tagged.probability:.0%}"
+    word = f'<bdi lang="{escape(language)}">{escape(tagged.word)}</bdi>'
     return f'<span class="tagged">{word} <small>{escape(tag)}</small></span>\n'
 
 
 def _gates_html(model: AnalysedModel, sentence: AnalysedSentence) -> str:
     if sentence.gates is None:
         return ""
-    low, high = gates_range(own.gates for own in model.sentences if own.gates is not None)
+    low, high = gates_range(analysed.gates for analysed in model.sentences if analysed.gates is not None)
     return (
         f"<h2>Gate norms, from {low:.2f} to {high:.2f} in all sentences: the darker, the larger (on a dark page: the "
         "brighter); the largest is bold</h2>\n"

@@ -46,12 +46,12 @@ def run_tables(
     """Return a table per data set, with a row per system: scores on the main test, and the difference as a drawing."""
     tables = []
     for dataset in dict.fromkeys(group.dataset for group in groups):
-        own = [group for group in groups if group.dataset == dataset]
+        dataset_groups = [group for group in groups if group.dataset == dataset]
         split = tests.get(dataset, "test")
-        intervals = [compared[group.origin].interval for group in own if group.origin in compared]
+        intervals = [compared[group.origin].interval for group in dataset_groups if group.origin in compared]
         bounds = [0.0, *(bound for interval in intervals for bound in interval)]
-        looks, rows = system_looks([group.system for group in own]), []
-        for group in own:
+        looks, rows = system_looks([group.system for group in dataset_groups]), []
+        for group in dataset_groups:
             scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
             values = {measure: list(rows.value) for measure, rows in scores.groupby("measure")}
             cells = {name: SeedMean.over(values[name]) for name in SHOWN_SCORES if name in values}
@@ -162,12 +162,12 @@ def seeds_sentence(groups: Sequence[SystemRuns]) -> str:
 
 def state(scale: str, judged: Sequence[Judged], groups: Sequence[SystemRuns], *, runs: int, planned: int) -> str:
     """Say how much was run and compared."""
-    seeds, compared = {len(group.seeds) for group in groups}, [own for own in judged if own["ours"]]
+    seeds, compared = {len(group.seeds) for group in groups}, [entry for entry in judged if entry["ours"]]
     each = f", {_count(seeds.pop(), 'seed')}" if len(seeds) == 1 else ""
     said = (
         f"Scale {scale}: {runs:,} of {planned:,} runs{each}. {len(compared)} of {_count(len(judged), 'claim')} compared"
     )
-    reasons = {own["reason"] for own in compared}
+    reasons = {entry["reason"] for entry in compared}
     if len(reasons) == 1 and (reason := reasons.pop()):
         said += f", none decided: {reason}"
     return f"{said}."
@@ -181,14 +181,14 @@ def papers(
     `show` writes comparisons of a claim as HTML.
     """
     described = []
-    for (paper,), own in rows_by(judged, "paper").items():
-        claims = rows_by([entry for entry in own if entry["ours"]], "says")
+    for (paper,), paper_entries in rows_by(judged, "paper").items():
+        claims = rows_by([entry for entry in paper_entries if entry["ours"]], "says")
         described.append(
             {
                 "name": paper,
                 "title": titles.get(paper, paper),
-                "claims": len(own),
-                "answers": _answers(own),
+                "claims": len(paper_entries),
+                "answers": _answers(paper_entries),
                 "compared": [
                     {
                         "says": says,
@@ -202,7 +202,7 @@ def papers(
                 ],
             }
         )
-    return sorted(described, key=lambda own: not own["compared"])
+    return sorted(described, key=lambda description: not description["compared"])
 
 
 def _answers(judged: Sequence[Judged]) -> dict[str, int]:

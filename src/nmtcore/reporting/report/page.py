@@ -62,8 +62,8 @@ def write_report(
     differences = {
         f"{dataset}/{system}": difference
         for dataset, split in tests.items()
-        for own in [scores[(scores.measure == "bleu") & (scores.dataset == dataset) & (scores.split == split)]]
-        for system, difference in system_differences(layout, own, compared_with=compared_with).items()
+        for test_scores in [scores[(scores.measure == "bleu") & (scores.dataset == dataset) & (scores.split == split)]]
+        for system, difference in system_differences(layout, test_scores, compared_with=compared_with).items()
     }
 
     def link(origin: str) -> str | None:
@@ -90,10 +90,10 @@ def write_report(
     compared = run_tables(groups, differences, tests, descriptions=descriptions, compared_with=compared_with)
     trained = {(run["dataset"], run["system"], run["seed"]) for run in runs}
     planned = {
-        (own.dataset, own.system, seed)
+        (planned_runs.dataset, planned_runs.system, seed)
         for frame in frames.values()
-        for own in frame.table.runs.values()
-        for seed in (*own.seeds, *own.unfinished)
+        for planned_runs in frame.table.runs.values()
+        for seed in (*planned_runs.seeds, *planned_runs.unfinished)
     }
     content = {
         "scale": scale,
@@ -156,6 +156,6 @@ def _shown(blocks: Iterable[Block], baselines: Container[str]) -> Iterator[Block
             yield block
         elif isinstance(block, Table):
             origins = {cell.origin for row in block.rows for cell in row if cell.value is not None}
-            if any("/" in own and own.partition("/")[2] not in baselines for own in origins):
+            if any("/" in origin and origin.partition("/")[2] not in baselines for origin in origins):
                 yield from (*heading, block)
                 heading = []

@@ -56,8 +56,8 @@ def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> lis
         groups.setdefault((run["system"], run["dataset"]), []).append(run)
     scored = dict(list(scores.groupby(["system", "dataset"])))
     return [
-        SystemRuns(dataset, system, own, scored.get((system, dataset), scores.iloc[:0]))
-        for (system, dataset), own in sorted(groups.items())
+        SystemRuns(dataset, system, rows, scored.get((system, dataset), scores.iloc[:0]))
+        for (system, dataset), rows in sorted(groups.items())
     ]
 
 
@@ -81,7 +81,7 @@ def score_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[
         rows.append([split, *(SeedMean.over(values[label]) if label in values else None for label in labels)])
     signatures = group.scores.dropna(subset="signature").drop_duplicates(["label", "signature"])
     known = set() if baseline is None else set(baseline.scores.signature)
-    texts = [f"{own.label}: `{own.signature}`" for own in signatures.itertuples() if own.signature not in known]
+    texts = [f"{row.label}: `{row.signature}`" for row in signatures.itertuples() if row.signature not in known]
     return [Heading("Scores"), make_table(columns, rows), *item_blocks(texts)]
 
 
@@ -129,7 +129,9 @@ def recorded_settings(group: SystemRuns) -> dict[str, str] | None:
     """Return the settings that the first trained seed recorded, by dotted names; None if no run was trained."""
     for run in group.runs:
         if run["settings"] is not None:
-            return {key: own for key, own in flat_settings(json.loads(run["settings"])).items() if key not in RUN_KEYS}
+            return {
+                key: value for key, value in flat_settings(json.loads(run["settings"])).items() if key not in RUN_KEYS
+            }
     return None
 
 
@@ -137,10 +139,14 @@ def flat_settings(values: Mapping[str, Any]) -> dict[str, str]:
     """Flatten settings: {model: {width: 64}} becomes {model.width: 64}, with values as text."""
     import pandas as pd
 
-    flat = {key: own for key, (own,) in pd.json_normalize(dict(values)).items() if own != {}}
+    flat = {key: value for key, (value,) in pd.json_normalize(dict(values)).items() if value != {}}
     return {
-        key: "none" if own is None or own == [] else ", ".join(map(str, own)) if isinstance(own, list) else str(own)
-        for key, own in flat.items()
+        key: "none"
+        if value is None or value == []
+        else ", ".join(map(str, value))
+        if isinstance(value, list)
+        else str(value)
+        for key, value in flat.items()
     }
 
 
@@ -165,8 +171,8 @@ def empty_seeds(group: SystemRuns) -> list[str]:
     scores = group.scores[group.scores.empty_translations.notna()]
     return [
         sentence
-        for own in scores.itertuples()
+        for row in scores.itertuples()
         for sentence in mostly_empty(
-            f"{group.origin}, seed {own.seed}, {own.split}", int(own.empty_translations), own.sentences
+            f"{group.origin}, seed {row.seed}, {row.split}", int(row.empty_translations), row.sentences
         )
     ]
