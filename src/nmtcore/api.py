@@ -167,7 +167,8 @@ class Model:
         tokens = [hypotheses[0].tokens for hypotheses in best]
         rows = chain.from_iterable(attention_rows(self._observed, read.examples, tokens))
         return [
-            SentenceAttention(map(AttentionMap.of, chain.from_iterable(own))) for own in read.sources.by_sentence(rows)
+            SentenceAttention(map(AttentionMap.of, chain.from_iterable(parts)))
+            for parts in read.sources.by_sentence(rows)
         ]
 
     @cached_property
@@ -253,7 +254,7 @@ class SentenceAttention(dict[str, AttentionMap]):
     """The attention maps of a sentence by their names."""
 
     def __init__(self, maps: Iterable[AttentionMap]) -> None:
-        super().__init__((own.name, own) for own in maps)
+        super().__init__((attention_map.name, attention_map) for attention_map in maps)
 
     def __missing__(self, name: str) -> AttentionMap:
         raise UserError(f"There is no attention '{name}'. {nearest(name, self)}")

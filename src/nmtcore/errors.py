@@ -33,7 +33,9 @@ def escape_controls(text: str) -> str:
     """Escape characters that are not seen and could change what a terminal shows, except for `\\n` and tabs."""
     if text.isprintable():
         return text
-    return "".join(own.encode("unicode_escape").decode() if is_hidden(own) else own for own in text)
+    return "".join(
+        character.encode("unicode_escape").decode() if is_hidden(character) else character for character in text
+    )
 
 
 def is_hidden(character: str) -> bool:

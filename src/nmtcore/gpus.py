@@ -125,7 +125,7 @@ def take_slots(
                     os.pwrite(slot, f"process {os.getpid()}".encode(), 0)
                     held.append(slot)
                 return [gpu for gpu in gpus if gpu in chosen]
-            ending = ", ".join(sorted({holder for own in holders.values() for holder in own}))
+            ending = ", ".join(sorted({holder for processes in holders.values() for holder in processes}))
         if not waiting:
             log(f"Waiting for {'a GPU' if count == 1 else f'{count} GPUs'} until jobs have ended: {ending}.")
         waiting = True
@@ -137,7 +137,7 @@ def jobs_on(cards: Sequence[str], *, folder: Path | None = None) -> int:
     if not jobs_per_gpu():
         return 0
     with _slots(cards, jobs_per_gpu(), folder) as (_, holders):
-        return len({holder for own in holders.values() for holder in own})
+        return len({holder for processes in holders.values() for holder in processes})
 
 
 @contextmanager
@@ -171,7 +171,7 @@ def _slots(
             try:
                 yield free, holders
             finally:
-                for slot in (slot for own in free.values() for slot in own if slot not in held):
+                for slot in (slot for slots in free.values() for slot in slots if slot not in held):
                     os.close(slot)
 
 

@@ -226,18 +226,18 @@ def explained(path: str) -> str:
     registry = REGISTRIES.get(section, {})
     if registry and not rest:
         return "\n".join(Key(f"{path}.{name}", "", "", summary(cls)).paragraph for name, cls in registry.items())
-    own = list(keys_of(section, *(name for name in rest[:1] if name in registry))) if section in sections else []
-    if below := [key.paragraph for key in own if f"{key.place}.".startswith(f"{path}.")]:
+    keys = list(keys_of(section, *(name for name in rest[:1] if name in registry))) if section in sections else []
+    if below := [key.paragraph for key in keys if f"{key.place}.".startswith(f"{path}.")]:
         return "\n".join(below)
     everywhere = [key for name in sections for key in keys_of(name)]
     chosen = [key for key in everywhere if _has_parts(key.place, path)]
     if not chosen:
-        if own and rest[:1] and registry:
+        if keys and rest[:1] and registry:
             registry.find(rest[0], where=section)
             section = f"{section}.{rest.pop(0)}"
-        places = _ends(key.place for key in own or everywhere)
-        where, noun = (f"{section}: ", "key") if own else ("", "section or key")
-        raise UserError(f"{where}{unknown(noun, '.'.join(rest) if own else path, places)}")
+        places = _ends(key.place for key in keys or everywhere)
+        where, noun = (f"{section}: ", "key") if keys else ("", "section or key")
+        raise UserError(f"{where}{unknown(noun, '.'.join(rest) if keys else path, places)}")
     files = map(_files_with, dict.fromkeys(key.place.partition(".")[0] for key in chosen))
     return "\n".join([*(key.paragraph for key in chosen), *filter(None, files)])
 
@@ -251,14 +251,16 @@ def _has_parts(place: str, path: str) -> bool:
 def _ends(places: Iterable[str]) -> set[str]:
     """Return the places, also without their first parts: `training.schedule.peak`, `schedule.peak`, `peak`."""
     parts = [place.split(".") for place in places]
-    return {".".join(own[start:]) for own in parts for start in range(len(own))}
+    return {".".join(names[start:]) for names in parts for start in range(len(names))}
 
 
 def _files_with(section: str) -> str:
     """Say which files have a section, by its name or in the changes for a base; empty of a file, or if none has it."""
     keys = {name: {field.name for field in dataclasses.fields(cls)} for name, cls in FILES.items()}
-    direct = [name for name, own in keys.items() if section in own and section not in FILES]
+    direct = [name for name, field_names in keys.items() if section in field_names and section not in FILES]
     of_bases = {field.name for field in dataclasses.fields(ChangesForTransformer)}
-    per_base = [name for name, own in keys.items() if "per_base" in own and section in of_bases - own]
+    per_base = [
+        name for name, field_names in keys.items() if "per_base" in field_names and section in of_bases - field_names
+    ]
     below = f", and below per_base.BASE in files of {', '.join(per_base)}" if per_base else ""
     return f"{section} is a section in files of {', '.join(direct)}{below}." if direct else ""

@@ -123,12 +123,12 @@ def open_annotator(settings: AnnotatorSettings, task: AnnotationTask) -> Annotat
 @contextmanager
 def environment(**defaults: str) -> Iterator[None]:
     """Set variables of the environment inside the block, while a tool is loaded, unless they are set already."""
-    own = {name: value for name, value in defaults.items() if name not in os.environ}
-    os.environ.update(own)
+    added = {name: value for name, value in defaults.items() if name not in os.environ}
+    os.environ.update(added)
     try:
         yield
     finally:
-        for name in own:
+        for name in added:
             os.environ.pop(name, None)
 
 

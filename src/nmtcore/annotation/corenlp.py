@@ -154,7 +154,7 @@ class CoreNlp(Annotator):
 
     def _compare(self, forms: Sequence[str], words: Sequence[str]) -> None:
         """Compare words; round brackets may be escaped."""
-        self.check_words(*([_with_escaped_brackets(word) for word in own] for own in (forms, words)))
+        self.check_words(*([_with_escaped_brackets(word) for word in tokens] for tokens in (forms, words)))
 
 
 def _listens(port: int) -> bool:

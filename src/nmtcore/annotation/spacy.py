@@ -104,6 +104,6 @@ def _dependencies(doc: "Doc") -> Annotation:
     heads = [HEAD_OF_ROOT if token.head == token else token.head.i + 1 for token in doc]
     if (roots := heads.count(HEAD_OF_ROOT)) != 1:
         return failed(f"not one tree: {roots} roots")
-    given = {column: own for column, own in COLUMNS.items() if doc.has_annotation(own.strip("_"))}
+    given = {column: attribute for column, attribute in COLUMNS.items() if doc.has_annotation(attribute.strip("_"))}
     deprel = ["root" if token.dep_ == "ROOT" else token.dep_ or "_" for token in doc]
     return Annotation(**token_columns(doc, given), head=heads, deprel=deprel)

@@ -63,20 +63,20 @@ class Source:
 
 def list_sources(settings: FileSettings, *, mirror_roots: Sequence[str], manual_folder: Path) -> list[Source]:
     """List a file's sources in order: local mirrors, remote mirrors, the folder for manual downloads, its own URL."""
-    own = {"record": settings.name, "sha256": settings.sha256, "md5": settings.md5, "length": settings.length}
+    file_pins = {"record": settings.name, "sha256": settings.sha256, "md5": settings.md5, "length": settings.length}
     sources = []
     for mirror in settings.mirrors:
         # A mirror may have the text in a different file: in another archive, or with its own checksum.
         differs = mirror.member != settings.member or mirror.sha256 is not None or mirror.length is not None
-        pins = {"record": mirror.path, "sha256": mirror.sha256, "length": mirror.length} if differs else own
+        pins = {"record": mirror.path, "sha256": mirror.sha256, "length": mirror.length} if differs else file_pins
         roots = [f"{str(root).rstrip('/')}/{mirror.path}" for root in mirror_roots]
         for location in [mirror.path] if "://" in mirror.path else roots:
             sources.append(Source(location=location, mirror=mirror.path, **pins))
     sources.sort(key=lambda source: source.local is None)  # stable
     if settings.manual:
-        sources.append(Source(location=str(Path(manual_folder) / settings.name), **own))
+        sources.append(Source(location=str(Path(manual_folder) / settings.name), **file_pins))
     if settings.url:
-        sources.append(Source(location=settings.url, **own))
+        sources.append(Source(location=settings.url, **file_pins))
     return sources
 
 

@@ -87,9 +87,9 @@ def parse_gold(
         models["untrained_parses"] = to_device(untrained, device_of(bundle.model))
     files = make_output_files(parses)
     sources = load_sources(run, bundle.transforms, features, split)
-    for file_type, own in models.items():
-        trees = parse_examples(own, sources.examples, batch_sentences=run.decoding.batch_sentences)
-        joined = join_parses(sources, trees, to_root=own.parser.points_to_root)
+    for file_type, translation_model in models.items():
+        trees = parse_examples(translation_model, sources.examples, batch_sentences=run.decoding.batch_sentences)
+        joined = join_parses(sources, trees, to_root=translation_model.parser.points_to_root)
         write_parses(getattr(files, file_type), sources.ids, joined)
 
 

@@ -67,7 +67,7 @@ def run_processes(command: Sequence[str], count: int) -> list[int]:
     # Without PYTHONSAFEPATH, `python -m` would search the working directory for modules first.
     shared |= {"WORLD_SIZE": str(count), "LOCAL_WORLD_SIZE": str(count), "PYTHONSAFEPATH": "1"}
     numbers = ({"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(count))
-    processes = [subprocess.Popen(command, env=os.environ | shared | own, pass_fds=gpus.held) for own in numbers]
+    processes = [subprocess.Popen(command, env=os.environ | shared | ranks, pass_fds=gpus.held) for ranks in numbers]
 
     def forward(number: int, _: FrameType | None) -> None:
         for process in processes:

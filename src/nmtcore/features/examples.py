@@ -86,13 +86,15 @@ class Examples:
         for name, column in columns.items():
             side, _, own_name = name.partition(".")
             sides.setdefault(side, {})[own_name] = column
-        return cls(id=id, **{side: SideExamples.of(own) for side, own in sides.items()})
+        return cls(id=id, **{side: SideExamples.of(side_columns) for side, side_columns in sides.items()})
 
     @property
     def columns(self) -> dict[str, Ragged]:
         """The columns of both sides, by names such as `source.ids`."""
         sides = {"source": self.source} if self.target is None else {"source": self.source, "target": self.target}
-        return {f"{side}.{name}": column for side, own in sides.items() for name, column in own.columns.items()}
+        return {
+            f"{side}.{name}": column for side, examples in sides.items() for name, column in examples.columns.items()
+        }
 
     def __len__(self) -> int:
         return len(self.id)

@@ -102,7 +102,7 @@ def _cut(
     words = Ragged(words.values - np.repeat(first_P, words.lengths).astype(words.values.dtype), words.offsets)
     parts = SideExamples(ids=side.ids.slices(row_P, start_P, stop_P), word_of_subword=words)
     count_P = parts.word_counts
-    features = {name: own.slices(row_P, first_P, first_P + count_P) for name, own in side.features.items()}
+    features = {name: column.slices(row_P, first_P, first_P + count_P) for name, column in side.features.items()}
     if "governor" in features:
         governor = features["governor"]
         first_W, count_W = np.repeat(first_P, count_P), np.repeat(count_P, count_P)

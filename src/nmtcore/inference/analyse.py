@@ -60,8 +60,12 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
     analysed = []
     for row, (maps, line) in enumerate(zip(_maps(bundle, examples, tokens), read.sources.row_P.tolist(), strict=True)):
         sentence = chosen[line]
-        heads = [_head(bundle, own) for own in maps]
-        annotations = {name: own[line] for name, own in read.annotations.items() if own[line].head is not None}
+        heads = [_head(bundle, attention_map) for attention_map in maps]
+        annotations = {
+            name: per_sentence[line]
+            for name, per_sentence in read.annotations.items()
+            if per_sentence[line].head is not None
+        }
         pieces = bundle.target_vocabulary.tokens(tokens[row])
         analysed.append(
             AnalysedSentence(
@@ -71,8 +75,8 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
                 gold=None if sentence.gold is None else LabelledTree(sentence.gold.head, sentence.gold.deprel),
                 gold_is_read=not annotations.keys().isdisjoint(reader.given_by),
                 annotations={
-                    name: LabelledTree(own.head, own.deprel)
-                    for name, own in annotations.items()
+                    name: LabelledTree(annotation.head, annotation.deprel)
+                    for name, annotation in annotations.items()
                     if name not in reader.given_by
                 },
                 parse=None if parses is None else getattr(parses[row], method).tolist(),
@@ -81,8 +85,8 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
                 gates=None if gates is None else GatedSentence(pieces, gates[row][:-1]),
                 source_tokens=maps[0]["keys"],
                 target_tokens=[*pieces, *bundle.target_vocabulary.tokens([EOS])],
-                weights=[own["weights"] for own in maps],
-                head_trees=[own[row].tolist() for own in trees],
+                weights=[attention_map["weights"] for attention_map in maps],
+                head_trees=[trees_of_head[row].tolist() for trees_of_head in trees],
             )
         )
     return AnalysedModel(
@@ -104,9 +108,9 @@ def _maps(bundle: Bundle, examples: Examples, tokens: Sequence[Sequence[int]]) -
 
 
 def _head(bundle: Bundle, row: dict[str, Any]) -> AttentionHead:
-    own = (row["attention"], row["layer"], row["head"])
+    place = (row["attention"], row["layer"], row["head"])
     name = f"{row['layer']}.{row['head']}"
-    return AttentionHead(*own, bundle.run.claimed_heads.get(name) if row["attention"] == "encoder" else None)
+    return AttentionHead(*place, bundle.run.claimed_heads.get(name) if row["attention"] == "encoder" else None)
 
 
 def check_predicts_tags(bundle: Bundle) -> None:

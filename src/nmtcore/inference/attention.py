@@ -50,7 +50,7 @@ def write_attention(
 ) -> None:
     """Write the attention weights of `attention_rows` as `ATTENTION_SCHEMA`, rounded to `DECIMALS`."""
     for rows_of_examples in attention_rows(bundle, examples, translations):
-        rows = [row for own in rows_of_examples for row in own]
+        rows = [row for rows_of_example in rows_of_examples for row in rows_of_example]
         rounded = [row | {"weights": list(np.round(row["weights"], DECIMALS))} for row in rows]
         writer.write_batch(pa.RecordBatch.from_pylist(rounded, schema=ATTENTION_SCHEMA))
 
@@ -80,8 +80,8 @@ def attention_rows(
             for name, layer, head, of_target, weights_BQK in maps:
                 queries = target if of_target else source
                 weights_QK = weights_BQK[b, : len(queries), : len(source)]
-                own = {"attention": name, "layer": layer, "head": head, "queries": queries, "weights": weights_QK}
-                rows_of_examples[-1].append(common | own)
+                of_map = {"attention": name, "layer": layer, "head": head, "queries": queries, "weights": weights_QK}
+                rows_of_examples[-1].append(common | of_map)
         return rows_of_examples
 
     return observe(bundle, with_targets(examples, translations), work)

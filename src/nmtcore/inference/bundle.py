@@ -155,7 +155,10 @@ class Bundle:
         for parts in chunk.sources.by_sentence(translations):
             ranks = zip(*parts, strict=False) if parts else [()]
             yield [
-                ScoredText(self.output.text(*(own.tokens for own in ranked)), sum((own.score for own in ranked), 0.0))
+                ScoredText(
+                    self.output.text(*(hypothesis.tokens for hypothesis in ranked)),
+                    sum((hypothesis.score for hypothesis in ranked), 0.0),
+                )
                 for ranked in ranks
             ]
 
@@ -211,7 +214,9 @@ def load_bundle(
     if parser is not None:
         run = _with_parser(run, parser)
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
-    labels = {side: _read(folder / LABELS[side], read_labels, columns=own) for side, own in columns.items() if own}
+    labels = {
+        side: _read(folder / LABELS[side], read_labels, columns=names) for side, names in columns.items() if names
+    }
     vocabularies = {side: _read(folder / name, Vocabulary.load) for side, name in VOCABULARIES.items()}
     model = new_model(run, vocabularies, labels)
     _load_weights(model, folder)
@@ -273,9 +278,9 @@ def load_initial_weights(
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
         # Labels are read by their numbers, so a model would take those of other data for different labels.
-        own = read_json(folder / LABELS[side]) if (folder / LABELS[side]).exists() else {}
+        saved_labels = read_json(folder / LABELS[side]) if (folder / LABELS[side]).exists() else {}
         for column, entries in labels.get(side, {}).items() if run.reads_labels else ():
-            if own.get(column, entries) != list(entries):
+            if saved_labels.get(column, entries) != list(entries):
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
@@ -353,8 +358,8 @@ def _check_own_code(folder: Path) -> None:
 
 
 def _load_weights(model: TranslationModel, folder: Path) -> None:
-    own, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
-    forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (own, saved))
+    weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
+    forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")
     set_weights(model, saved)

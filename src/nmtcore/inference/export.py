@@ -147,9 +147,9 @@ def describe(bundle: Bundle, *, library: str, licences: Sequence[Mapping[str, An
         "library": library,
         **{key: getattr(run, key) for key in ("system", "dataset", "source", "target")},
         "words": {
-            side: {"language": getattr(run, side), "tokeniser": own.kind, "normalise": own.normalise}
-            | word_rules(own, getattr(run, side))
-            for side, own in words.items()
+            side: {"language": getattr(run, side), "tokeniser": settings.kind, "normalise": settings.normalise}
+            | word_rules(settings, getattr(run, side))
+            for side, settings in words.items()
         },
         "segmentation": {
             "kind": run.segmentation.kind,

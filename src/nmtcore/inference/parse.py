@@ -69,7 +69,10 @@ def parse_examples(
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[Parse]:
         scores = model.parser.parse_scores(model.encode(batch))
-        return [parse_of(own, to_root=model.parser.points_to_root, methods=methods) for own in scores]
+        return [
+            parse_of(sentence_scores, to_root=model.parser.points_to_root, methods=methods)
+            for sentence_scores in scores
+        ]
 
     return in_batches(model, replace(examples, target=None), work, sentences=batch_sentences)
 
@@ -91,7 +94,9 @@ def join_parses(sources: Sources, parses: Sequence[Parse], *, to_root: bool) -> 
     """Return the parse of each sentence, given those of all parts, which are of words with the root if `to_root`."""
     without_words = parse_of(np.zeros((0, 1)), to_root=to_root)
     methods = [method for method in PARSE_METHODS if getattr(without_words, method) is not None]
-    joined = zip(*(join_heads(sources, [getattr(own, method) for own in parses]) for method in methods), strict=True)
+    joined = zip(
+        *(join_heads(sources, [getattr(parse, method) for parse in parses]) for method in methods), strict=True
+    )
     return [Parse(**dict(zip(methods, heads, strict=True))) for heads in joined]
 
 
@@ -143,7 +148,7 @@ def make_parser(bundle: Bundle, method: ParseMethod, *, attention: tuple[int, in
             f"The system {bundle.run.system} has no artificial root, so its heads do not form trees: add --argmax."
         )
     options = {"methods": [method], "batch_sentences": bundle.run.decoding.batch_sentences}
-    return lambda examples: [getattr(own, method) for own in parse_examples(model, examples, **options)]
+    return lambda examples: [getattr(parse, method) for parse in parse_examples(model, examples, **options)]
 
 
 def parse_with_heads(
@@ -203,7 +208,7 @@ def parse_sentences(
         for place, parts in read.long.items():
             print(f"{place}: very long, parsed in {parts} parts with a root each.", file=sys.stderr)
         heads = join_heads(read.sources, parser(read.examples))
-        yield from zip(read.sentences, read.words, (own.tolist() for own in heads), strict=True)
+        yield from zip(read.sentences, read.words, (heads_W.tolist() for heads_W in heads), strict=True)
 
 
 def conllu_block(sentence: InputSentence, words: Sequence[str], heads: Sequence[int]) -> str:

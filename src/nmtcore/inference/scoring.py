@@ -121,7 +121,7 @@ def score_text_pairs(
     """
     check_scores_targets(bundle)
     pairs = _paired(source, target)
-    for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(own.text) for own in pair)):
+    for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(sentence.text) for sentence in pair)):
         chunk = _read_pairs(bundle, group)
         for score in chunk.sources.by_sentence(score_targets(bundle.model, chunk.examples)):
             yield score[0] if score else None
@@ -144,7 +144,9 @@ def _read_pairs(bundle: Bundle, pairs: Sequence[tuple[InputSentence, InputSenten
     tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
     targets = [bundle.target_segmenter.segment(tokenizer.split(target.text)) for _, target in pairs]
     chunk = bundle.reader.read([source for source, _ in pairs])
-    long_targets = [pair[1].where for pair, own in zip(pairs, targets, strict=True) if len(own.pieces) > MAX_SUBWORDS]
+    long_targets = [
+        pair[1].where for pair, target in zip(pairs, targets, strict=True) if len(target.pieces) > MAX_SUBWORDS
+    ]
     for place in (*chunk.long, *long_targets):
         raise UserError(
             f"{place}: the line has more than {MAX_SUBWORDS:,} subwords: shorten it, or split the sentence on both "
@@ -179,7 +181,7 @@ def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
     The gate is that of head selection in the decoder (tran2018, equation 23). The tokens of the given targets are
     fed to the decoder, which must have a gate (`RunSettings.has_gates`).
     """
-    gated = next(own for own in model.components if own.settings and own.settings.gates_output)
+    gated = next(component for component in model.components if component.settings and component.settings.gates_output)
 
     def work(batch: Batch, rows_B: np.ndarray) -> list[np.ndarray]:
         hidden_BTD = model.hidden_states(batch.target_input_BT, model.encode(batch))

@@ -173,11 +173,11 @@ def _greedy(
         raise _diverged()
     return [
         Hypothesis(
-            tokens=tuple(own),
-            score=total / length_penalty(settings, len(own) + 1.0) if scores else math.nan,
+            tokens=tuple(ids),
+            score=total / length_penalty(settings, len(ids) + 1.0) if scores else math.nan,
             log_probability=total if scores else math.nan,
         )
-        for own, total in zip(tokens, totals, strict=True)
+        for ids, total in zip(tokens, totals, strict=True)
     ]
 
 
@@ -213,7 +213,9 @@ class _BeamSearch:
     def worst_B(self) -> np.ndarray:
         """Return the score of the `n_best`-th finished hypothesis of each undecided sentence, -inf if it has fewer."""
         finished = (self.finished[sentence] for sentence in self.sentence_B)
-        return np.array([own[-1].score if len(own) == self.n_best else -math.inf for own in finished])
+        return np.array(
+            [hypotheses[-1].score if len(hypotheses) == self.n_best else -math.inf for hypotheses in finished]
+        )
 
     def step(self) -> None:
         """Extend every beam by one token, finish the beams that end, and drop the decided sentences."""
@@ -268,7 +270,7 @@ class _BeamSearch:
         in the length, so the largest is the penalty either of the limit or of the next length.
         """
         length = self.tokens_BMT.shape[2]
-        penalties = (length_penalty(self.settings, own) for own in (self.limit_B + 1.0, length + 1.0))
+        penalties = (length_penalty(self.settings, lengths) for lengths in (self.limit_B + 1.0, length + 1.0))
         hopeless_B = log_probability_BM[:, 0] / np.maximum(*penalties) <= self.worst_B()
         kept_B = np.flatnonzero(~(hopeless_B | (self.limit_B < length)))
         dropped = len(kept_B) < len(self.sentence_B)

@@ -79,5 +79,9 @@ def _scored_rows(batch: Batch, positions: Sequence[Sequence[int]]) -> Tensor:
     """Return the rows of scores (N, ...) for positions in each target; `batch` has N real target positions."""
     lengths_B = torch.bincount(batch.target_positions_N // batch.target_output_BT.shape[1], minlength=len(batch))
     first_rows = (lengths_B.cumsum(dim=0) - lengths_B).tolist()
-    rows = [first + position for first, own in zip(first_rows, positions, strict=True) for position in own]
+    rows = [
+        first + position
+        for first, target_positions in zip(first_rows, positions, strict=True)
+        for position in target_positions
+    ]
     return torch.tensor(rows, dtype=torch.int64, device=batch.target_positions_N.device)

@@ -180,7 +180,9 @@ class TextReader:
         self._task = AnnotationTask(side="source", language=run.source, model_folders=tuple(model_folders))
         self._open: dict[str, Annotator] = {}
         self.given_by = [
-            name for name, (own, _) in self._annotators.items() if from_treebank and isinstance(own, ExistingSettings)
+            name
+            for name, (settings, _) in self._annotators.items()
+            if from_treebank and isinstance(settings, ExistingSettings)
         ]
         """The names of the annotators whose annotations come with the sentences."""
         for name in self.given_by:
@@ -193,16 +195,16 @@ class TextReader:
     def read(self, texts: Sequence[InputSentence]) -> Chunk:
         """Make examples of sentences, with the run's transforms applied."""
         split, compose = self._tokenizer.split, self._tokenizer.compose
-        words = [split(own.text) if own.words is None else list(map(compose, own.words)) for own in texts]
+        words = [split(text.text) if text.words is None else list(map(compose, text.words)) for text in texts]
         annotations = {name: self._annotate(name, texts, words) for name in self._annotators}
-        segmented = [self._segmenter.segment(own) for own in words]
-        words_of_subwords = Ragged.from_lists([own.word_of_subword for own in segmented], np.int32)
+        segmented = [self._segmenter.segment(sentence) for sentence in words]
+        words_of_subwords = Ragged.from_lists([sentence.word_of_subword for sentence in segmented], np.int32)
         side = SideExamples(
-            ids=Ragged.from_lists([self._vocabulary.ids(own.pieces) for own in segmented], np.int32),
+            ids=Ragged.from_lists([self._vocabulary.ids(sentence.pieces) for sentence in segmented], np.int32),
             word_of_subword=words_of_subwords,
             features=self._features(words_of_subwords, annotations),
         )
-        ids = np.array([own.number - 1 for own in texts], dtype=np.int64)
+        ids = np.array([text.number - 1 for text in texts], dtype=np.int64)
         sources = cut_sources(Examples(id=ids, source=side), self._transforms)
         return Chunk(texts, words, annotations, sources)
 
@@ -212,7 +214,7 @@ class TextReader:
             annotator = Given([text.gold for text in texts])
         else:
             annotator = self._open.get(name) or self._start(name, settings)
-        numbered = (NumberedSentence(number, own) for number, own in enumerate(words))
+        numbered = (NumberedSentence(number, sentence) for number, sentence in enumerate(words))
         return [annotation for _, annotation in guarded(annotator, numbered, max_words=settings.max_words)]
 
     def _start(self, name: str, settings: AnnotatorSettings) -> Annotator:

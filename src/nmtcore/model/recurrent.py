@@ -181,8 +181,8 @@ class Recurrent(TranslationModel):
         hidden_BMD = below_ZD.view(len(state.mask_BS), -1, below_ZD.size(1))
         weights_BMS = torch.baddbmm(memory["mask_B1S"], hidden_BMD, memory["keys_BDS"]).softmax(dim=-1)
         mixed_BMD = torch.baddbmm(self.from_hidden(hidden_BMD), weights_BMS, memory["values_BSD"])
-        for component, own in self._with_memory(state):
-            mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, own)
+        for component, component_memory in self._with_memory(state):
+            mixed_BMD = mixed_BMD + component.before_tanh(hidden_BMD, weights_BMS, component_memory)
         state.rows["output"] = self._dropped(mixed_BMD.tanh()).flatten(0, 1)
         return read
 

@@ -164,7 +164,7 @@ def change_by_batching(settings: ComponentSettings) -> float:
     """Return the largest difference between the scores of a sentence in a batch of one and in a batch of many."""
     model = _moved_model(settings)
     together, alone = _scores(model, range(6)), [_scores(model, [row])[0] for row in range(6)]
-    return max(float((together[row, : len(own)] - own).abs().max()) for row, own in enumerate(alone))
+    return max(float((together[row, : len(scores)] - scores).abs().max()) for row, scores in enumerate(alone))
 
 
 def unused_parameters(settings: ComponentSettings) -> list[str]:

@@ -70,14 +70,14 @@ class Attention(nn.Module):
 
     def _weights(self, inputs: AttentionInputs, mask_B11K: Tensor | None) -> Tensor:
         """Compute the softmax of the scores, with hooks, in fp32 at least."""
-        for replace in [own.queries_keys for own in self.hooks if own.queries_keys]:
+        for replace in [hook.queries_keys for hook in self.hooks if hook.queries_keys]:
             inputs.queries_BHQE, inputs.keys_BHKE = replace(inputs)
         scores_BHQK = (inputs.queries_BHQE * inputs.queries_BHQE.size(-1) ** -0.5) @ inputs.keys_BHKE.mT
-        for bias in [own.bias for own in self.hooks if own.bias]:
+        for bias in [hook.bias for hook in self.hooks if hook.bias]:
             scores_BHQK = scores_BHQK + bias(inputs)
-        for change in [own.scores for own in self.hooks if own.scores]:
+        for change in [hook.scores for hook in self.hooks if hook.scores]:
             scores_BHQK = change(scores_BHQK, inputs)
-        for observe in [own.observe for own in self.hooks if own.observe]:
+        for observe in [hook.observe for hook in self.hooks if hook.observe]:
             observe(inputs, scores_BHQK)
         if mask_B11K is None:
             queries, keys = scores_BHQK.shape[-2:]
@@ -244,8 +244,8 @@ class Transformer(TranslationModel):
         if self.has_sinusoids(stack):
             positions_SD = sinusoids(*embedded.shape[1:], first=first, device=embedded.device)
             embedded = embedded + positions_SD.to(embedded.dtype)
-        own = self.settings.embedding_dropout
-        return F.dropout(embedded, self.settings.dropout if own is None else own, self.training)
+        rate = self.settings.embedding_dropout
+        return F.dropout(embedded, self.settings.dropout if rate is None else rate, self.training)
 
     def encode(self, batch: Batch) -> Context:
         """Run the encoder over the source, which begins a pass."""

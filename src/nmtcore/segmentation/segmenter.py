@@ -115,12 +115,12 @@ class Segmenter:
         """Segment sentences (lists of strings; null is a sentence without words) at once."""
         segmented = [self.segment(words or ()) for words in sentences.to_pylist()]
         index: dict[str, int] = {}
-        piece_of_subword = [index.setdefault(piece, len(index)) for own in segmented for piece in own.pieces]
+        piece_of_subword = [index.setdefault(piece, len(index)) for sentence in segmented for piece in sentence.pieces]
         return SegmentedSentences(
             pieces=list(index),
             piece_of_subword_J=np.array(piece_of_subword, np.int64),
-            word_of_subword_J=np.array([word for own in segmented for word in own.word_of_subword], np.int32),
-            subwords_B=np.array([len(own.pieces) for own in segmented], np.int64),
+            word_of_subword_J=np.array([word for sentence in segmented for word in sentence.word_of_subword], np.int32),
+            subwords_B=np.array([len(sentence.pieces) for sentence in segmented], np.int64),
         )
 
     def join(self, pieces: Sequence[str]) -> list[str]:

@@ -27,7 +27,7 @@ class Annotation:
     reason: str | None = None
 
 
-COLUMNS = tuple(own.name for own in fields(Annotation))
+COLUMNS = tuple(field.name for field in fields(Annotation))
 """The fields of an annotation, in the order of its Parquet columns."""
 PER_WORD = COLUMNS[:7]
 """The fields that are lists with one entry per word, those of CoNLL-U first."""

@@ -88,8 +88,8 @@ def phrase_labels(tree: Constituent) -> set[str]:
     """Return the labels of a tree's phrases, without preterminals, the outermost bracket and functions (`NP-SBJ`)."""
     if tree.preterminal:
         return set()
-    own = set() if tree.label in _ROOT_LABELS else {re.split("[-=]", tree.label)[0] or tree.label}
-    return own.union(*(phrase_labels(child) for child in tree.children if isinstance(child, Constituent)))
+    labels = set() if tree.label in _ROOT_LABELS else {re.split("[-=]", tree.label)[0] or tree.label}
+    return labels.union(*(phrase_labels(child) for child in tree.children if isinstance(child, Constituent)))
 
 
 def linearise(tree: Constituent) -> list[str]:

@@ -68,14 +68,17 @@ class Conllu(Format):
     def _joined(self, *files: Input) -> Iterator[Row]:
         """Pair the sentences of two files: one after the other or, if their numbers differ, by ids that both have."""
         own_ids = [[piece.ids[0] for piece in sentences(file)] for file in files]
-        ids, counts = comparable_ids(own_ids, self.context[:2]), [len(own) for own in own_ids]
+        ids, counts = comparable_ids(own_ids, self.context[:2]), [len(file_ids) for file_ids in own_ids]
         source, target = (
-            (piece._replace(ids=(id_,)) for piece, id_ in zip(sentences(file), own, strict=True))
-            for file, own in zip(files, ids, strict=True)
+            (piece._replace(ids=(id_,)) for piece, id_ in zip(sentences(file), file_ids, strict=True))
+            for file, file_ids in zip(files, ids, strict=True)
         )
         if counts[0] == counts[1]:
             return zip(source, target, strict=True)
-        are_numbers = all(own in ([*map(str, range(len(own)))], [*map(str, range(1, len(own) + 1))]) for own in own_ids)
+        are_numbers = all(
+            file_ids in ([*map(str, range(len(file_ids)))], [*map(str, range(1, len(file_ids) + 1))])
+            for file_ids in own_ids
+        )
         shared = shared_ids(ids)
         if are_numbers or not shared:  # numbers of the sentences of their file are no ids
             raise not_parallel(files, counts, unit="sentences")

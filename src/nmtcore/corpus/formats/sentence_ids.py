@@ -19,23 +19,23 @@ def comparable_ids(ids: Sequence[Sequence[str]], languages: Sequence[str]) -> li
     them. Of a file with one sentence, only a language code is such a word.
     """
     zones = (re.compile(rf"(?<=.)/{re.escape(code)}([-_]\w+)?$", re.IGNORECASE) for code in languages)
-    sides = [[zone.sub("", id_) for id_ in own] for zone, own in zip(zones, ids, strict=True)]
-    words = [[{*_WORD.findall(id_.casefold())} for id_ in {*own} - {"", NO_ID}] for own in sides]
+    sides = [[zone.sub("", id_) for id_ in side] for zone, side in zip(zones, ids, strict=True)]
+    words = [[{*_WORD.findall(id_.casefold())} for id_ in {*side} - {"", NO_ID}] for side in sides]
     if not all(words):
         return sides
     constant = []
-    for own, other, code in zip(words, reversed(words), languages, strict=True):
-        own_words = set.intersection(*own) - set.union(*other)
-        own_words = own_words if len(own) > 1 else own_words & {code.casefold()}
+    for id_words, other, code in zip(words, reversed(words), languages, strict=True):
+        own_words = set.intersection(*id_words) - set.union(*other)
+        own_words = own_words if len(id_words) > 1 else own_words & {code.casefold()}
         constant.append({word for word in own_words if not _TELLING.fullmatch(word)})
-    shorter = [[_without(id_, own) for id_ in side] for side, own in zip(sides, constant, strict=True)]
+    shorter = [[_without(id_, left_out) for id_ in side] for side, left_out in zip(sides, constant, strict=True)]
     most = max(len(shared_ids(sides)), min(map(len, words)) / 2)
     return shorter if len(shared_ids(shorter)) > most else sides
 
 
 def shared_ids(ids: Sequence[Sequence[str]]) -> set[str]:
     """Return the ids that both files have once."""
-    once = ({id_ for id_, count in Counter(own).items() if count == 1} for own in ids)
+    once = ({id_ for id_, count in Counter(side).items() if count == 1} for side in ids)
     return set.intersection(*once) - {"", NO_ID}
 
 

@@ -236,7 +236,7 @@ class RecurrentComponent(Component[Note]):
 def layer_hooks(components: Iterable[Component], stack: Stack, layer: int) -> list[AttentionHooks]:
     """Collect the hooks of all components for one attention layer."""
     hooks = [component.attention_hooks(stack, layer) for component in components]
-    return [own for own in hooks if own is not None]
+    return [hook for hook in hooks if hook is not None]
 
 
 def measure_names(components: Iterable[Component]) -> tuple[str, ...]:
