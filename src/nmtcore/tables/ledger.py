@@ -59,7 +59,7 @@ def _claimed(table: PlannedTable, results: Results, cell: Cell, baseline: Cell) 
         return plain_row(cell) | {"reason": f"{cell.runs} and {baseline.runs} are not tested on the same sentences"}
     if cell.item is None:
         return results.compared(cell, baseline)
-    name, rows_B = claimed_part(parts_of(table, cell), cell.item)
+    name, rows_B = claimed_part(parts_of(table, results, cell), cell.item)
     if rows_B is None:
         noun = "subset by length" if table.table_kind == "lengths" else "construction"
         return plain_row(cell) | {"reason": f"{cell.item} is no {noun}"}

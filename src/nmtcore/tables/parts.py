@@ -16,7 +16,6 @@ from nmtcore.evaluation.subsets import length_bins, long_sentences, read_subsets
 from nmtcore.parquet import row_count
 from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.measures import measure_named
 from nmtcore.tables.query import Results, Row, measured_cells, plain_row
 
 ALL = "all sentences"
@@ -50,12 +49,12 @@ class Parts(NamedTuple):
     unanalysed: int = 0
 
 
-def parts_of(table: PlannedTable, cell: Cell) -> Parts:
+def parts_of(table: PlannedTable, results: Results, cell: Cell) -> Parts:
     """Return the parts of a cell's test; none if the cell has no files."""
     if not cell.source:
         return Parts(0, {})
     files = cell.source["files"]
-    translated = len(measure_named(cell.measure).counts(cell.source)[0]) if "counts" in files else None
+    translated = len(results.counts(cell)[0]) if "counts" in files else None
     if "pairs" in files:
         return _by_length(files["pairs"], translated, table.facts.get(SHARE, DEFAULT_SHARE))
     return _by_construction(tuple(files["annotations"].items()), translated)
@@ -99,7 +98,7 @@ def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
     yield from _whole_tests(table, results)
     for cell in table.cells:
         if cell.metric == COUNT:
-            parts = parts_of(table, cell)
+            parts = parts_of(table, results, cell)
             name, rows_B = claimed_part(parts, cell.item)
             yield plain_row(cell) | (_unknown(cell) if rows_B is None else {**_size(name, rows_B, parts), "reason": ""})
     left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
@@ -108,7 +107,7 @@ def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
             compared.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
     for cells in compared.values():
-        parts = parts_of(table, cells[0])
+        parts = parts_of(table, results, cells[0])
         names = {
             name: rows_B
             for name, rows_B in parts.rows.items()
@@ -135,7 +134,7 @@ def length_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
     yield from _whole_tests(table, results)
     for columns in joined_columns(table):
         cells = [table.cell(row.name, columns[0]) for row in table.rows]
-        parts = next((parts_of(table, cell) for cell in cells if cell.source), Parts(0, {LONG: np.arange(0)}))
+        parts = next((parts_of(table, results, cell) for cell in cells if cell.source), Parts(0, {LONG: np.arange(0)}))
         for part in parts.rows.items():
             for cell in cells:
                 row = _on_part(results, cell, part, parts)
@@ -158,7 +157,7 @@ def joined_columns(table: PlannedTable) -> list[list[str]]:
 def _whole_tests(table: PlannedTable, results: Results) -> Iterator[Row]:
     """Yield a row per test of some runs and, of each that could not be analysed whole, one of what is missing."""
     for cell in measured_cells(table):
-        parts = parts_of(table, cell)
+        parts = parts_of(table, results, cell)
         names = {"row": cell.system or cell.row, "published": None}
         row = results.row(cell) if results.is_scored(cell) else plain_row(cell)
         yield row | names | {"item": None, "sentences": parts.sentences}

@@ -53,7 +53,7 @@ def run_tables(
         looks, rows = system_looks([group.system for group in dataset_groups]), []
         for group in dataset_groups:
             scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
-            values = {measure: list(rows.value) for measure, rows in scores.groupby("measure")}
+            values = {measure: list(of_measure.value) for measure, of_measure in scores.groupby("measure")}
             cells = {name: SeedMean.over(values[name]) for name in SHOWN_SCORES if name in values}
             cells |= scores[["length_ratio", "empty_translations"]].mean().dropna()  # those of BLEU
             rows.append(
