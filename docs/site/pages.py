@@ -16,7 +16,7 @@ HOW_TO = ("training", "component", "annotator", "filter", "metric", "table", "se
 
 OWN_PAPER = "own-paper"
 
-GUIDE = ("running", "data", "scores", "tables", "assumptions", "analysis", "models")
+GUIDE = ("running", "data", "scores", "tables", "assumptions", "released-code", "analysis", "models")
 RESULTS = ("findings", "benchmarks", "cost", "parsers", "reliability")
 """Files of docs/, in the order of the menu; others that are there follow those of `GUIDE`."""
 

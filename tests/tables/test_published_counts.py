@@ -40,6 +40,8 @@ NEWS = {
         "nc11_en2de test": "en-de/test",
         "wmt18_en2tr dev": "en-tr/dev",
         "wmt18_en2tr test": "en-tr/test",
+        "wmt16_en2de dev": "en-de/dev",
+        "wmt16_en2de test": "en-de/test",
         "wmt17_en2de dev": "en-de/test",
         "wmt17_en2de test": "en-de/test_wmt17",
     },
