@@ -6,6 +6,7 @@ Shapes: B sentences, H heads, S source.
 """
 
 import math
+from itertools import product, starmap
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,10 +22,11 @@ from nmtcore.config.components.settings import (
     SisaSettings,
     TagAttentionSettings,
     TreeDistanceSettings,
+    TreeTraversalSettings,
 )
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
-from nmtcore.model.components.pair_labels import traversals, tree_paths
+from nmtcore.model.components.pair_labels import tree_paths
 from nmtcore.model.trees import tree_marginals
 
 HEADS = 4
@@ -184,26 +186,29 @@ def test_the_released_tree_distances_are_those_of_a_maximum_that_is_smaller_by_t
     assert ours(maximum - 2) == released != ours(maximum)
 
 
-def released_traversal_id(path):
-    """Number a path as the code of pham2018 does: one sibling away is L or R, other paths are U*D*; then clip to 20."""
-    edges = path.replace("self", "").replace("L", "UD").replace("R", "UD")
-    if path == "far" or len(edges) > 10:
+def released_traversal_id(up, down, side):
+    """Number a path as the code of pham2018 does: L or R for a sibling, `U*D*` for all others; then clip to 20."""
+    if up + down > 10:
         return 1
-    if edges == "UD":
-        return 2 if path == "L" else 3
-    ids = {"U" * up + "D" * (steps - up): 0 for steps in range(11) for up in range(steps + 1)}
-    ids = {name: number for number, name in enumerate(ids, start=4)}
-    return min(ids[edges], 20)
+    if up == down == 1:
+        return 2 if side == "L" else 3
+    steps = up + down
+    return min(4 + steps * (steps + 1) // 2 + up, 20)
 
 
 def test_the_released_traversals_have_fewer_labels():
-    names = traversals(10)
-    groups = partition(map(released_traversal_id, names), names)
-    assert (len(names), len(groups)) == (78, 19)
-    largest = max(groups, key=len)
-    assert {"UUDD", "LDD"}.isdisjoint(largest)
-    assert {"LDDD", "RDDD", "UUUUU", "UUDDD", "D" * 10} <= set(largest)
-    assert ["LD", "RD"] in groups, "beyond the sibling itself, its side is lost"
+    # The side matters for paths that begin at a sibling alone.
+    paths = [(up, down, side) for up, down in product(range(12), repeat=2) for side in "LR" if up == 1 or side == "L"]
+    up, down, sides = zip(*paths, strict=True)
+    is_left = [side == "L" for side in sides]
+    (component,) = build_components({"labels": TreeTraversalSettings()}, TransformerSettings())
+    ours = component.path_labels(*(torch.tensor(column)[None, None] for column in (up, down, is_left)))[0, 0].tolist()
+    groups = partition(starmap(released_traversal_id, paths), paths)
+    assert (len(partition(ours, paths)), len(groups)) == (78, 19)
+    (together,) = [group for group in groups if (5, 0, "L") in group]
+    assert {(1, 4, "L"), (1, 4, "R"), (2, 3, "L"), (0, 10, "L")} <= set(together)
+    assert {(2, 2, "L"), (1, 3, "L"), (0, 5, "L")}.isdisjoint(together)
+    assert [(1, 2, "L"), (1, 2, "R")] in groups, "below the sibling itself, its side is lost"
 
 
 def test_the_released_tree_attention_knows_only_how_likely_a_word_is_to_be_the_root():
