@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus.download import download
-from nmtcore.corpus.sources import locate_file, missing_manual, partial_path, planned_downloads, sidecar_path
+from nmtcore.corpus.sources import locate_file, missing_manual, planned_downloads, sidecar_path
 
 URL = "https://example.org/a.gz"
 
@@ -87,12 +87,6 @@ def test_files_that_are_not_here(tmp_path, locate):
     assert (locate(by_hand).input.path, locate(by_hand).fault) == (path, None)
 
 
-def test_a_file_that_only_a_mirror_could_have(tmp_path):
-    file = FileSettings(name="a", mirrors=(MirrorSettings(path="a"),))
-    located = locate_file(file, downloads=tmp_path, mirror_roots=[str(tmp_path / "no")], manual_folder=tmp_path)
-    assert located.fault == "a is in no folder of `mirrors` in config.yaml, and has no address."
-
-
 def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
     for values in ({"name": "x\x1b[2J", "url": "https://x"}, {"name": "x", "url": "x\x1b[2J"}):
         with pytest.raises(ValueError, match=r"(name|url) 'x\\x1b\[2J' has control characters"):
@@ -123,8 +117,6 @@ def test_a_plan_names_sizes_sources_and_licences(tmp_path):
         "  hand: 1 kB, by hand, not there yet; licence: by contract",
     ]
     downloads.mkdir()
-    partial_path(downloads / "y").write_bytes(b"x" * 2_000_000)
-    assert plan(files[1:2], mirror_roots=[])[1].startswith("  y: 1,200.0 MB, of which 2.0 MB are there, from https")
     write(downloads / "x")
     assert plan(files[:1], mirror_roots=[]) == []
     huge = FileSettings(name="y", url="https://example.org/y", megabytes=1e12)

@@ -183,10 +183,8 @@ def planned_downloads(
         sizes.append(size)
         nowhere = "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set"
         place = nowhere if source is None else f"from {source.local or source.location}"
-        part = partial_path(downloads / settings.name)
-        received = f", of which {_shown_bytes(part.stat().st_size)} are there" if part.exists() else ""
         shown = "unknown size" if size is None else _shown_bytes(size)
-        lines.append(f"  {settings.name}: {shown}{received}, {place}; licence: {licence or 'not stated'}")
+        lines.append(f"  {settings.name}: {shown}, {place}; licence: {licence or 'not stated'}")
     lines = [lines[n] for n in sorted(range(len(lines)), key=lambda n: sizes[n] is not None)]
     if not lines:
         return []

@@ -25,6 +25,8 @@ _OTHER_KINDS = {
     rb"#\s*(sent_id|newdoc)\b": "this is CoNLL-U, not plain text: write `format: conllu` (--format conllu)",
 }
 """How text that is not plain begins, and what to do."""
+NO_ID = "(no id)"
+"""The id of a sentence without one, in a file with ids."""
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
 _TO_SPACES = str.maketrans(dict.fromkeys(SEPARATORS, " "))
 
@@ -54,8 +56,6 @@ class Format:
     def __init__(self, options: FormatOptions, context: ReadingContext) -> None:
         self.options = options
         self.context = context
-        self.left_out: list[str] = []
-        """What `rows` leaves out of the files, in sentences for reports."""
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield the lines of all files, one after the other."""
