@@ -10,8 +10,6 @@ from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
 from nmtcore.new.survey import MOST_SHARED, ODD, SAMPLE_PAIRS, SHOWN_ROWS, DatasetSurvey, SplitSurvey, percentile
 from nmtcore.tables.terminal import terminal_table
 
-FEW_SYSTEMS = 2
-"""Reasons that concern so few systems share a line."""
 _NOT_CHECKED = "not checked"
 SHOWN_PAIRS, SHOWN_CHARACTERS = 5, 50
 """Pairs that a filter would drop, and the most characters of each side."""
@@ -58,7 +56,6 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
     lines = []
     if survey.is_cut:
         lines.append(f"{split}: only the first {survey.pairs + survey.bad.total():,} pairs were read.")
-    lines += [f"{split}: {sentence}" for sentence in survey.left_out]
     if bad := survey.bad.total():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in survey.bad.most_common())
         lines.append(f"{split}: {_number(bad)} cannot be read ({reasons}):")
@@ -155,11 +152,8 @@ def system_lines(
     """
     lines = [f"{len(planned)} of {total} can be planned; ask for {target}" + (":" if planned else "")]
     lines += _wrapped(", ".join(families(planned)), width)
-    by_number = sorted(missing.items(), key=lambda item: -len(item[1]))
-    reasons = [(f"{reason}: not {', '.join(families(systems))}", len(systems)) for reason, systems in by_number]
-    few = "; ".join(reason for reason, number in reasons if number <= FEW_SYSTEMS)
-    for reason in (*(reason for reason, number in reasons if number > FEW_SYSTEMS), few):
-        lines += _wrapped(reason, width)
+    for reason, systems in sorted(missing.items(), key=lambda item: -len(item[1])):
+        lines += _wrapped(f"{reason}: not {', '.join(families(systems))}", width)
     return lines
 
 
