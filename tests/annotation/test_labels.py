@@ -48,7 +48,6 @@ def test_only_selected_rows_are_counted(tmp_path):
     ("annotation", "fault"),
     [
         (Annotation(head=[0, 3], deprel=["a", "b"]), "/a, pair 7: a head is out of range: annotate again"),
-        (Annotation(head=[0, 1], deprel=["a"]), "/a, pair 7: 2 heads and 1 labels: annotate again"),
     ],
 )
 def test_inconsistent_heads_and_labels_are_an_error_that_names_the_pair(tmp_path, annotation, fault):
@@ -80,11 +79,9 @@ def test_phrases_are_kept_and_words_removed():
     [
         (None, ["He", "sleeps"]),
         (TREE, ["He"]),
-        (TREE, ["He", "sleeps", "."]),
         (TREE, ["She", "sleeps"]),
         (TREE[:-1], ["He", "sleeps"]),
         (TREE + ")", ["He", "sleeps"]),
-        ("", []),
         ("()", []),
     ],
 )

@@ -8,7 +8,6 @@ from itertools import islice
 import pytest
 from annotation.annotating import annotate_words
 
-from nmtcore.annotation import spacy as spacy_annotator
 from nmtcore.config.annotators import SpacySettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -58,15 +57,6 @@ def test_other_components_are_disabled(tmp_path, models):
     (annotation,) = annotate([["I", "see", "two", "words", ".", "Yes", "."]], model="pipeline", models=tmp_path)
     assert len(annotation.head) == 7
     assert list(annotation.head).count(0) == 1
-
-
-def test_several_trees_in_one_line_are_null(monkeypatch, models):
-    from spacy.tokens import Doc
-
-    starts = [True, False, False, True, False, False]
-    monkeypatch.setattr(spacy_annotator, "_doc", lambda nlp, words: Doc(nlp.vocab, words=words, sent_starts=starts))
-    (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
-    assert annotation.reason == "not one tree: 2 roots"
 
 
 def test_a_supertagger_returns_categories_and_no_trees(shared, models):

@@ -127,14 +127,6 @@ def test_a_mirror_with_another_archive_has_its_own_checksum(pins, fetch, target,
         fetch(file_settings)
 
 
-def test_data_sets_that_read_different_members_name_the_same_file():
-    def named(own, mirrored):
-        mirrors = (MirrorSettings(path="y", member=mirrored), MirrorSettings(path="z", member=own))
-        return without_member(FileSettings(name="x", url="https://x", member=own, mirrors=mirrors))
-
-    assert named("a.en", "m.en") == named("a.de", "m.de") != named("a.en", "a.en")
-
-
 def test_the_member_is_that_of_the_source(fetch, by_hand, tmp_path):
     root_folder = str(mirror(tmp_path, "root", DATA))
     file_settings = settings(manual="Ask.", member="own/a.en", mirror_member="mirror/a.en")

@@ -3,7 +3,6 @@
 import random
 
 import langdetect
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +18,7 @@ from nmtcore.config.filters import (
     RatioSettings,
 )
 from nmtcore.corpus import filters
-from nmtcore.corpus.filters import count_in_train, detect_language, first_of_equal
+from nmtcore.corpus.filters import count_in_train, detect_language
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
@@ -113,11 +112,6 @@ def test_pairs_of_a_test_that_are_in_train_are_counted_as_held_out_would_drop_th
     fill(bench, train=train, test=test)
     counts = count_in_train(bench.raw("train"), bench.raw("test"), output=tmp_path / "counts.json")
     assert counts == read_json(tmp_path / "counts.json") == {"pairs": 4, "in_train": 2}
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=50))
-def test_the_first_of_equal_hashes_is_found(hashes):
-    assert first_of_equal(np.array(hashes, "<u8")).tolist() == [hashes.index(pair) for pair in hashes]
 
 
 def test_counts_per_corpus_add_up(bench):

@@ -21,13 +21,6 @@ def czeng_line(czech: str, english: str) -> str:
 GOOD = czeng_line("Pes|pes|N|1|2|Sb štěká|štěkat|V|2|0|Pred .|.|Z|3|0|AuxK", "Dogs|dog|N|1|2|Sb bark|bark|V|2|0|Pred")
 
 
-def test_tsv_columns_count_from_one(bench):
-    pairs = bench.file("pairs.tsv", "1\ta b\tx\n2\t\ty z\n")
-    dataset = bench.dataset(bench.corpus("tsv", {"source_column": 3, "target_column": 2}, pairs=pairs))
-    rows, _ = bench.read(dataset)
-    assert [(row["source"], row["target"]) for row in rows] == [("x", "a b"), ("y z", "")]
-
-
 def test_tsv_with_too_few_columns_raises_or_is_dropped(bench):
     corpus = bench.corpus("tsv", pairs=bench.file("pairs.tsv", "a\tb\nc\n"))
     with pytest.raises(LineError, match=r"pairs\.tsv, line 2: has 1 columns, but the options name column 2"):

@@ -54,12 +54,6 @@ def test_a_mirror_has_a_member_of_its_own(tmp_path, locate):
     assert locate(same).input[:2] == (path, "x")
 
 
-def test_another_length_is_a_fault(tmp_path, locate):
-    path = write(tmp_path / "mirror/a")
-    for length, fault in ((5, None), (6, f"{path} has 5 bytes, not 6 as configured: replace it by the right file.")):
-        assert locate(FileSettings(name="a", mirrors=(MirrorSettings(path="a", length=length),))).fault == fault
-
-
 def test_a_download_is_read_with_the_member_of_its_source(tmp_path, locate):
     path = write(tmp_path / "downloads/c/a")
     file = FileSettings(name="c/a", url=URL, member="own", mirrors=(MirrorSettings(path="m", member="other"),))
