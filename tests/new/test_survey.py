@@ -5,6 +5,7 @@ import re
 import subprocess
 from itertools import product
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,6 +19,7 @@ from nmtcore.new.survey import (
     SplitSurvey,
     judge_texts,
     oddities,
+    percentile,
     survey_dataset,
 )
 
@@ -392,3 +394,31 @@ def test_sides_in_another_order_are_a_fault_if_they_are_sentences(tmp_path):
     (fault,) = survey.faults
     assert fault.startswith("train: the lengths of both sides hardly go together (correlation ")
     assert not any(own.notes for own in survey.splits.values())
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99, 1.0])
+def test_percentiles_are_those_of_the_sorted_list(share):
+    draw = random.Random(4)
+    for count in (1, 2, 3, 99, 100, 101):
+        values = [draw.randrange(20) for _ in range(count)]
+        expected = next(v for v in sorted(values) if sum(other <= v for other in values) >= share * count)
+        assert percentile(np.array(values), share) == expected
+    assert percentile(np.zeros(0, int), share) == 0
+
+
+def test_an_oddity_is_shown_where_it_is(tmp_path):
+    pairs = [("x" * 200 + " MÃ¼ller " + "y" * 200, "Ä" * 100 + " \u200b")] * 7
+    shown = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}).splits["train"].shown
+    assert shown["misread"] == [
+        f"train:{row}: ...{'x' * 23} MÃ¼ller {'y' * 18}... ||| {'Ä' * 50}..." for row in range(1, 6)
+    ]
+    assert shown["invisible"][0].endswith(f" ||| ...{'Ä' * 25} \\u200b")
+
+
+def test_few_shifted_pairs_of_many_are_noted(tmp_path):
+    pairs = sentences(20_200, 3)
+    pairs = [*pairs[:9000], *shift(pairs[9000:9181], 0), *pairs[9181:]]
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(sentences(5, 4))})
+    assert survey.faults == []
+    (note,) = survey.splits["train"].notes
+    assert abs(int(re.search(r"from about line (\d+) of train on", note)[1]) - 9001) < 5

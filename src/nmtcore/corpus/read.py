@@ -30,7 +30,6 @@ from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 from nmtcore.syntax.annotation import COLUMNS, failed
-from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 ROWS_PER_CHUNK = 2_000
 """Rows per task of a worker process."""
@@ -256,10 +255,8 @@ def _append_side(columns: dict[str, list[Any]], name: str, side: Side, counts: C
     columns[f"{name}_annotation"].append(annotation and {column: getattr(annotation, column) for column in COLUMNS})
     counts["words", name] += len(side.words)
     counts["empty", name] += not side.words
-    if annotation is not None:
-        counts["several_roots", name] += (annotation.head or ()).count(HEAD_OF_ROOT) > 1
-        if annotation.reason is not None:
-            counts["null_annotations", name, annotation.reason] += 1
+    if annotation is not None and annotation.reason is not None:
+        counts["null_annotations", name, annotation.reason] += 1
 
 
 def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
@@ -290,7 +287,7 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) 
         for side, words in settings.words.items()
     )
     pairs, kept = by("pairs"), by("kept")
-    names = ("words", "empty", "several_roots", "line_separators")
+    names = ("words", "empty", "line_separators")
     return {
         "pairs": sum(pairs.values()),
         "kept": sum(kept.values()),

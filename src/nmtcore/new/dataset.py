@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from nmtcore.config.catalogue import full_form
@@ -19,7 +18,7 @@ from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import WITH_TREES
@@ -68,10 +67,7 @@ class NewDataset:
 
 
 def check_new_name(name: str, project: Project, *, force: bool) -> Path:
-    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken.
-
-    Its folder is made, to see that it can be written to.
-    """
+    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken."""
     folder = project.folders[0] / "datasets"
     check_own_name(name, noun="data set")
     if name in project.scale_files or name in RESERVED:
@@ -81,9 +77,6 @@ def check_new_name(name: str, project: Project, *, force: bool) -> Path:
     if taken is not None and not force:
         effect = "overwrites it" if taken == path else "writes one that is used in its place"
         raise UserError(f"{taken} is a data set of that name: choose another name (--force {effect}).")
-    with explain_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=path.parent).close()
     return path
 
 

@@ -29,11 +29,6 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
     sound = [split for split, odd_lines in odd.items() if not odd_lines and not survey.splits[split].faults]
     lines += [line for odd_lines in odd.values() for line in odd_lines]
     lines += [f"{', '.join(sound)}: no odd lines."] if sound else []
-    if len(set(survey.languages.values())) == 1 and "train" in survey.splits:
-        lines.append(
-            f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
-            "correct the codes `source` and `target`."
-        )
     return [*lines, *survey.unsegmented, *_overlap_lines(survey), *_language_lines(survey), *_round_trip_lines(survey)]
 
 
