@@ -69,11 +69,6 @@ def test_a_file_without_label_vocabularies_is_an_error(tmp_path, content):
 TREE = "(ROOT (S (NP (PRP He)) (VP (VBZ sleeps))))"
 
 
-def test_phrases_are_kept_and_words_removed():
-    assert linearised_parse(TREE, ["He", "sleeps"]) == ["(ROOT", "(S", "(NP", ")", "(VP", ")", ")", ")"]
-    assert linearised_parse("(X (-LRB- -LRB-) (NN a\\/b) (-RRB- -RRB-))", ["(", "a/b", ")"]) == ["(X", ")"]
-
-
 @pytest.mark.parametrize(
     ("parse", "words"),
     [

@@ -71,10 +71,3 @@ def test_a_supertagger_returns_categories_and_no_trees(shared, models):
         correct += sum(gold_tag == tag for (_, gold_tag), tag in zip(line, annotation.ccg, strict=True))
         total += len(line)
     assert correct / total > 0.85
-
-
-def test_tags_that_are_no_categories_are_null(models):
-    # An English part-of-speech tagger, configured as a supertagger.
-    (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
-    assert annotation.ccg is None
-    assert annotation.reason.startswith("invalid analysis: word 3: ")

@@ -40,12 +40,6 @@ def test_the_source_has_syntactic_words_and_the_target_surface_tokens(bench):
     assert report["null_annotations"] == {"source": {}, "target": {"multiword tokens": 1}}
 
 
-def test_a_target_without_multiword_tokens_keeps_its_tree(bench):
-    (row,), _ = bench.read(dataset(bench, SENTENCE, words("1 Ja 0 root", "2 . 1 punct")))
-    assert row["target"] == "Ja ."
-    assert row["target_annotation"]["head"] == [0, 1]
-
-
 def test_without_a_text_comment_text_follows_space_after(bench):
     """A space inside a form is a no-break space; further empty lines are ignored."""
     source = "\n\n1\t10 000\t_\tNUM\t_\tA=b\t0\troot\t_\tx|SpaceAfter=No\n2\t.\t_\tX\t_\t_\t1\tpunct\t_\t_\n\n\n"
@@ -138,12 +132,6 @@ def test_ids_of_sentences_are_compared_without_zones(bench):
         bench.read(dataset(bench, source, damaged))
     without = "".join("# sent_id =\n" + words("1 x 0 root") for _ in range(3))
     assert len(bench.read(dataset(bench, source, without))[0]) == 3
-
-
-def test_text_may_differ_from_the_words_by_white_space(bench):
-    source = "# text = 10\u00a0000 a\tb\n1-2\t10 000a" + "\t_" * 8 + "\n" + words("1 x 0 root", "2 y 1 x", "3 b 1 x")
-    rows, _ = bench.read(dataset(bench, source, words("1 x 0 root")))
-    assert rows[0]["source"] == "10\u00a0000 a\tb"
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@
 
 import gzip
 import hashlib
-import itertools
 import re
 import subprocess
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +15,6 @@ from hypothesis import strategies as st
 from nmtcore.config.corpora import FileSettings, PartSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.corpus import read
-from nmtcore.corpus.read import draw_sample
 from nmtcore.errors import LineError, UserError
 
 GOOD = "ein Haus\nzwei  Häuser\n\ndrei\n"
@@ -176,15 +173,6 @@ def sampled(bench, corpus, **part):
     return bench.dataset(corpus, splits=splits, main_test="dev")
 
 
-def test_all_samples_are_equally_likely():
-    draws = 6000
-    seen = Counter(tuple(np.flatnonzero(draw_sample(5, 2, seed=seed))) for seed in range(draws))
-    sets = list(itertools.combinations(range(5), 2))
-    assert set(seen) == set(sets)
-    # 9 degrees of freedom: the probability of a value above 35 is below 10^-4. The seeds are fixed.
-    assert sum((seen[subset] - 600) ** 2 / 600 for subset in sets) < 35
-
-
 @given(
     count=st.integers(1, 40),
     first=st.integers(1, 40),
@@ -209,14 +197,6 @@ def test_ids_count_sampled_rows_and_origins_keep_their_numbers(bench, monkeypatc
     assert [row["origin"] for row in rows] == [f"c:{number}" for number in sorted(drawn)]
     assert [(row["source"], row["target"]) for row in rows] == [(str(number),) * 2 for number in sorted(drawn)]
     assert report["pairs"] == sample
-
-
-def test_faults_beyond_a_sample_matter_only_if_files_are_parallel(bench):
-    with pytest.raises(UserError, match=r"has 9 lines.*has 8"):
-        bench.read(sampled(bench, bench.plain(lines(9), lines(8)), last=4, sample=2))
-    text = bench.file("mono", b"\xff\n" * 5 + lines(5).encode() + b"\xff\n" * 5)
-    corpus = bench.corpus("copied", text=text)
-    assert len(bench.read(sampled(bench, corpus, first=6, last=10, sample=3))[0]) == 3
 
 
 @given(

@@ -236,11 +236,6 @@ def test_characters_are_joined_without_loss(text, language):
     assert make(language, "characters").join(words) == " ".join(text.replace("▁", " ").split()) * is_visible
 
 
-def test_characters_leave_other_words_whole():
-    assert make("zh", "characters").split("他买了 iPhone 12。") == [*"他买了", "▁", "iPhone", "▁", "12", "。"]
-    assert make("th", "characters").split("ที่ กับ") == ["ที่", "▁", "กั", "บ"]
-
-
 def test_words_of_spacy():
     words = make("de", "spacy").split("Das  ist z.B. (sehr) gut.")
     assert words == ["Das", "ist", "z.B.", "(", "sehr", ")", "gut", "."]
@@ -256,12 +251,8 @@ def test_words_of_spacy():
 
 
 def test_mistakes_are_sentences(monkeypatch):
-    with pytest.raises(UserError, match=r"'mosse' is not valid\. Did you mean moses"):
-        build(WordsSettings, {"kind": "mosse"}, where="words")
     with pytest.raises(UserError, match=r"`apostrophes: keep` is of `kind: moses`, not of `kind: spaces`: delete it"):
         build(WordsSettings, {"kind": "spaces", "apostrophes": "keep"}, where="words")
-    with pytest.raises(UserError, match=r"`language` is of `kind: spacy`, not of `kind: moses`: delete it"):
-        build(WordsSettings, {"language": "zh"}, where="words")
     with pytest.raises(UserError, match=r"'mecab' are Japanese \(ja\), but this side's language is 'en'"):
         make("en", "mecab")
     monkeypatch.setitem(sys.modules, "ipadic", None)

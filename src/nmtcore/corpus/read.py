@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.corpora import FileSettings, PartSettings
+from nmtcore.config.corpora import SIDES, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_folder import own_files
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.download import check_own_file
 from nmtcore.corpus.formats import make_format
 from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, replace_separators
-from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
+from nmtcore.corpus.pairs import RAW_SCHEMA, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
 from nmtcore.corpus.text_lines import BadRow, Input, how_to_convert

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.lines import describe_columns
-from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
 from nmtcore.corpus.text_lines import how_to_convert
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning

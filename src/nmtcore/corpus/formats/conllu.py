@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, groupby
 
+from nmtcore.config.corpora import SIDES
 from nmtcore.corpus.formats.rows import (
     NO_ID,
     Format,
@@ -29,7 +30,7 @@ from nmtcore.corpus.formats.rows import (
     plain_lines,
     replace_separators,
 )
-from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed

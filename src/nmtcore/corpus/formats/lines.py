@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
-from nmtcore.config.corpora import CorpusSettings
+from nmtcore.config.corpora import SIDES, CorpusSettings
 from nmtcore.config.formats import TsvOptions
 from nmtcore.corpus.formats.rows import (
     FIRST_LINES,
@@ -18,7 +18,7 @@ from nmtcore.corpus.formats.rows import (
     plain_lines,
     replace_separators,
 )
-from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines
 from nmtcore.errors import LineError, quoted
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
