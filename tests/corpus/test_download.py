@@ -379,7 +379,7 @@ def test_a_remote_mirror_comes_before_the_url(fetch, server, target):
     mirrors = (MirrorSettings(path="a/file"), MirrorSettings(path=server.url + "2", member="m"))
     server.answers = [error(404), serve()]
     file = FileSettings(name="file", url="https://localhost:1/x", mirrors=mirrors)
-    facts = fetch(file, mirror_roots=[server.url], http_hosts=["127.0.0.1"])
+    facts = fetch(file, mirror_roots=[server.url], http_hosts=["127.0.0.1"], progress=True)
     assert (facts["source"], facts["mirror"]) == (server.url + "2", server.url + "2")
     assert facts["passed_over"] == [f"{server.url}/a/file: the server answers 404 Not Found"]
     assert target.read_bytes() == DATA

@@ -56,6 +56,7 @@ def download(
     mirror_roots: Sequence[str] = (),
     manual_folder: Path,
     http_hosts: Collection[str] = (),
+    progress: bool = False,
 ) -> dict[str, Any]:
     """Download a file to `target` from the first source that has it; write and return its sidecar.
 
@@ -72,7 +73,7 @@ def download(
     passed_over = []
     for source in list_sources(settings, mirror_roots=mirror_roots, manual_folder=manual_folder):
         try:
-            checked = _fetch(source, target, records.get(source.record, {}), http_hosts)
+            checked = _fetch(source, target, records.get(source.record, {}), http_hosts, progress=progress)
         except SourceFailed as error:
             passed_over.append(f"{source.location}: {error}")
             continue
@@ -91,7 +92,9 @@ def _offline(settings: FileSettings) -> str:
     return f"add the folder that contains this model, as a folder or file {model}, to `models` in config/config.yaml"
 
 
-def _fetch(source: Source, target: Path, recorded: Mapping[str, Any], http_hosts: Collection[str]) -> dict[str, Any]:
+def _fetch(
+    source: Source, target: Path, recorded: Mapping[str, Any], http_hosts: Collection[str], *, progress: bool
+) -> dict[str, Any]:
     """Fetch and verify the file of one source, and move it to `target`; return its checksum and length."""
     if source.local is not None and not source.local.is_file():
         raise SourceFailed("there is no such file")
@@ -101,7 +104,7 @@ def _fetch(source: Source, target: Path, recorded: Mapping[str, Any], http_hosts
             _copy_local(source.local, file)
         else:
             length = source.length if source.length is not None else recorded.get("length")
-            _receive(source.location, file, length, http_hosts, can_resume=can_resume)
+            _receive(source.location, file, length, http_hosts, can_resume=can_resume, progress=progress)
         actual = _properties(file)
         fault = _mismatch(source, actual, recorded, target)
         if not (fault or source.sha256 or source.md5):
@@ -199,14 +202,21 @@ def check_own_file(settings: FileSettings) -> None:
             raise UserError(f"{path}: {fault}: put the right file there, or correct the data set.")
 
 
-def _receive(url: str, file: BinaryIO, length: int | None, http_hosts: Collection[str], *, can_resume: bool) -> None:
+def _receive(
+    url: str, file: BinaryIO, length: int | None, http_hosts: Collection[str], *, can_resume: bool, progress: bool
+) -> None:
     """Append what is missing of a URL to `file`. Raises `SourceFailed` if that fails."""
+    from tqdm import tqdm
+
     failures = 0
-    with _session(http_hosts) as session:
+    with (
+        _session(http_hosts) as session,
+        tqdm(total=length, unit="B", unit_scale=True, desc=url.rpartition("/")[2], disable=not progress) as bar,
+    ):
         while (start := file.seek(0, os.SEEK_END)) == 0 or start != length:
             try:
                 response = _answer(session, url, {"Range": f"bytes={start}-"} if start else {})
-                _append(response, file, length, can_resume=can_resume)
+                _append(response, file, length, bar, can_resume=can_resume)
                 return
             except _TemporaryFailure as error:
                 if not can_resume:
@@ -216,11 +226,12 @@ def _receive(url: str, file: BinaryIO, length: int | None, http_hosts: Collectio
                 if failures == ATTEMPTS:
                     kept = f"; {received} bytes are kept, and the next run resumes there" if received else ""
                     raise SourceFailed(f"{error}, {ATTEMPTS} times in a row{kept}") from error
+                bar.clear()
                 print(f"{url}: {error}; attempt {failures + 1} of {ATTEMPTS} follows.", file=sys.stderr, flush=True)
                 time.sleep(PAUSE * 2 ** (failures - 1))
 
 
-def _append(response: Any, file: BinaryIO, length: int | None, *, can_resume: bool) -> None:
+def _append(response: Any, file: BinaryIO, length: int | None, bar: Any, *, can_resume: bool) -> None:
     """Append the bytes that a server sends, or begin again if it sends all of them."""
     import urllib3
 
@@ -237,9 +248,11 @@ def _append(response: Any, file: BinaryIO, length: int | None, *, can_resume: bo
         )
     if None not in (length, announced) and start + announced != length:
         raise SourceFailed(f"its length is {start + announced} bytes, not {length} bytes as expected")
+    bar.n = start
     try:
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
+            bar.update(len(chunk))
     except urllib3.exceptions.HTTPError as error:
         raise _TemporaryFailure(f"the transfer broke off ({_said(error)})") from error
 
