@@ -73,32 +73,24 @@ def test_a_final_full_stop_is_a_separate_word(language, text, words):
 RULES = {
     "punctuation attaches to the left, even several marks": ("de", "Was ? ! Ja ... nein ; so : 5 % , gut .",
                                                           "Was?! Ja... nein; so: 5%, gut."),
-    "currencies and opening marks attach to the right": ("en", "$ 5 , € 6 , US $ 7 ; ( £ 8 ) ; ¿ qué ? ¡ no !",
-                                                    "$5, €6, US $7; (£8); ¿qué? ¡no!"),
     "other marks stand alone": ("ru", "« Да » – сказал он — & @ # * + = < >", "« Да » – сказал он — & @ # * + = < >"),
-    "double quotes open and close in turn": ("en", '" a " b " c "', '"a" b "c"'),
     "„ and “ are double quotes": ("de", "„ a “ b \" c „", "„a“ b \"c„"),
     "Czech „ always opens": ("cs", "„ a „ b “ c", "„a „b“ c"),
     "Czech “ always closes": ("cs", "a “ b “ c", "a“ b“ c"),
     "English contractions": ("en", "it 's I 'm don 't '90s the 1990 's", "it's I'm don't '90s the 1990's"),
     "other languages have neither contractions nor apostrophes": ("de", "it 's Hans ' Haus '", "it 's Hans 'Haus'"),
-    "French elisions attach to the right": ("fr", "l' eau d' un aujourd' hui l' 5", "l'eau d'un aujourd'hui l' 5"),
     # Czech numbers and dashes
     "Czech decimals": ("cs", "asi 2 , 8 mil . a 3 . 5 krát", "asi 2,8 mil. a 3.5 krát"),
     "Czech decimals require a preceding number": ("cs", "Petr , 42 , a 7 : 5 a 6 ; 5", "Petr, 42, a 7: 5 a 6; 5"),
     "Czech decimals consist of digits only": ("cs", "5 , 6a 7 , 8. 1,5 , 5", "5, 6a 7, 8. 1,5, 5"),
-    "no decimals in other languages": ("de", "asi 2 , 8 mil .", "asi 2, 8 mil."),
     "Czech -li": ("cs", "bude - li pršet", "bude-li pršet"),
     "Czech e-mail, in all inflected forms": ("cs", "pošle e - mailem zprávu", "pošle e-mailem zprávu"),
     "Czech e-mail at the end (Moses leaves its spaces)": ("cs", "pošle e - mail", "pošle e-mail"),
     "Czech -li after an apostrophe (at which sacremoses fails)": ("cs", "d' - li on", "d'-li on"),
-    "no dashes attach in other languages": ("de", "e - mail lesen bitte", "e - mail lesen bitte"),
     # Chinese, Japanese, Korean
     "Japanese words are joined": ("ja", "これ は 本 です 。", "これは本です。"),
-    "Japanese and Latin words are separated": ("ja", "NHK の ニュース 5 本 2", "NHK のニュース 5 本 2"),
     # The rest
     "separated hyphens are restored": ("en", "well @-@ known @-@ @-@ a", "well-known-@-@ a"),
-    "nothing is unescaped": ("en", "R & amp ; &amp; &quot; a", "R & amp; &amp; &quot; a"),
     "a line like markup is detokenised (an intended difference)": ("en", "< b > a , b < / b >",
                                                                        "< b > a, b < / b >"),
 }  # fmt: skip

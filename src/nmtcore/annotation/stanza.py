@@ -41,7 +41,6 @@ class Stanza(Annotator):
         except ImportError as error:
             raise UserError("Stanza needs the package stanza: pip install stanza.") from error
         folder = self.find_model()
-        options = _options(folder, constituency=self.settings.constituency)
         with TemporaryDirectory(prefix="nmtcore-stanza-") as temporary, environment(HF_HUB_OFFLINE="1"):
             # Stanza requires a list of its models; with an empty list it uses the paths of the options.
             resources = Path(temporary, "resources.json")
@@ -56,7 +55,7 @@ class Stanza(Annotator):
                     tokenize_pretokenized=True,
                     use_gpu=torch.cuda.is_available(),
                     verbose=False,
-                    **options,
+                    **_options(folder, constituency=self.settings.constituency),
                 )
             except (MemoryError, UserError):
                 raise
