@@ -3,11 +3,12 @@
 from itertools import chain as joined
 
 import pytest
+from annotation.annotating import annotate_words
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, ParsingError, guarded, open_annotator
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
+from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -109,3 +110,8 @@ def test_every_registered_tool_has_its_class(tool):
     annotator = open_annotator(settings, task)
     assert (type(annotator).__module__, annotator.settings) == (f"nmtcore.annotation.{tool}", settings)
     assert isinstance(settings, AnnotatorSettings)
+
+
+def test_existing_trees_cannot_annotate_new_text():
+    with pytest.raises(UserError, match="Name a parser"):
+        annotate_words(ExistingSettings(), [["a"]])

@@ -366,6 +366,13 @@ def test_a_file_without_a_checksum_begins_as_its_ending_says(ending, place, fetc
     assert target.read_bytes() == PACKED[ending]
 
 
+def test_a_server_that_stalls_is_said_at_once(fetch_from, server, monkeypatch, capsys):
+    monkeypatch.setattr(module, "TIMEOUT", 0.2)
+    fetch_from(stall, serve(), sha256=sha(DATA))
+    said = f"{server.url}: the transfer broke off (Read timed out.); attempt 2 of 5 follows.\n"
+    assert capsys.readouterr().err == said
+
+
 def test_only_allowed_hosts_are_reached_without_https(fetch, server):
     for url in (server.url, "ftp://example.org/x", "http://127.0.0.1.example.org/x"):
         hosts = [] if url == server.url else ["127.0.0.1"]

@@ -213,3 +213,11 @@ def test_tokenisation_that_changes_words_drops_the_tree_with_a_reason(bench):
     assert row["source_words"] == ["can", "'", "t"]
     assert row["source_annotation"]["reason"] == "the words are not those of the tree"
     assert row["target_annotation"]["head"] == [0]
+
+
+def test_an_empty_czeng_side_is_kept_without_a_tree(bench):
+    dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", czeng_line("", "a|a|N|1|0|Sb"))), words="given")
+    (row,), report = bench.read(dataset)
+    assert row["source_words"] == []
+    assert row["source_annotation"]["reason"] == "no words"
+    assert report["null_annotations"] == {"source": {"no words": 1}, "target": {}}

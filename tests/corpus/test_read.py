@@ -289,3 +289,11 @@ def test_old_line_ends_alone_raise_with_the_remedy(bench):
     assert [row["target"] for row in bench.read(bench.dataset(bench.plain(*converted)))[0]] == ["x", "y", "z"]
     rows, _ = bench.read(bench.dataset(bench.plain("a\rb\nc\rd", "x\r\ny")))
     assert [row["source"] for row in rows] == ["a b", "c d"]
+
+
+def test_too_few_rows_for_a_sample_raise_user_error(bench):
+    corpus = bench.corpus("copied", text=bench.file("mono", lines(9)))
+    for last, place in ((None, "row 7 on"), (8, "row 7 to 8")):
+        sentence = rf"splits\.train asks for a sample of 4 rows of 'c', but it has only \d from {place}"
+        with pytest.raises(UserError, match=sentence):
+            bench.read(sampled(bench, corpus, first=7, last=last, sample=4))
