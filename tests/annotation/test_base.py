@@ -94,9 +94,6 @@ def test_errors_that_are_not_due_to_a_sentence_are_raised(error):
     [
         (Annotation(head=[0]), "head has 1 entries for 3 words"),
         (Annotation(head=[2, 1, 0]), "the heads form a cycle at word 1"),
-        (Annotation(head=[0, 9, 1]), "word 2 has head 9, but the sentence has 3 words"),
-        (Annotation(head=[0, 2, 1]), "word 2 is its own head"),
-        (Annotation(head=[2, 3, 1]), "no word is a root (head 0)"),
         (Annotation(head=[0, 1, 1], upos=["X"] * 2), "upos has 2 entries for 3 words"),
     ],
 )

@@ -7,7 +7,6 @@ from annotation.annotating import annotate_words
 from annotation.test_parsers import gold
 from conftest import skip_unless_ci
 
-from nmtcore.annotation.base import AnnotationTask, NumberedSentence, ParsingError, open_annotator
 from nmtcore.annotation.corenlp import SPLITS
 from nmtcore.config.annotators import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
@@ -78,11 +77,3 @@ def test_constituents_are_trees_over_their_words(corenlp):
         assert plain[0] == plain[1]
         assert "\n" not in annotation.constituency
     assert any("(NP (DT" in (annotation.constituency or "") for annotation in annotations)
-
-
-def test_the_server_demands_its_password(corenlp):
-    task = AnnotationTask(side="source", language="en", model_folders=(corenlp,))
-    with open_annotator(CoreNlpSettings(), task) as annotator:
-        annotator._authorization = "Basic bm10Y29yZTpubw=="
-        with pytest.raises(ParsingError, match="CoreNLP failed"):
-            annotator.parse([NumberedSentence(0, ("He", "sleeps", "."))])

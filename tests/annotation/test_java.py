@@ -11,8 +11,6 @@ from typing import NamedTuple
 import pytest
 from annotation.annotating import annotate_words
 from fake_java import alive, brackets, category, heads, tag, wait_until
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from nmtcore.annotation import corenlp, easyccg
 from nmtcore.annotation.base import AnnotationTask, NumberedSentence, ParsingError, open_annotator
@@ -113,7 +111,6 @@ def test_a_broken_installation_is_an_error_at_once(fake_java, tool, monkeypatch)
 
 
 def test_missing_java_models_and_languages_are_errors(fake_java, tmp_path, monkeypatch):
-    monkeypatch.delenv("CORENLP_HOME", raising=False)
     (annotation,) = annotate(TOOLS["dependencies"], [["Ja", "."]], fake_java.models, language="de")
     assert (annotation.upos, annotation.xpos) == (("T2", "T1"), None)
     (fake_java.models / "easyccg" / "model" / "categories").unlink()
@@ -145,8 +142,7 @@ def test_a_server_that_is_killed_between_batches_starts_again(fake_java):
     assert len(fake_java.started()) == 2
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-def test_the_server_ends_with_the_process_however_it_ends(fake_java, end):
+def test_the_server_ends_with_a_process_that_is_killed(fake_java):
     code = (
         "import time; from pathlib import Path; from nmtcore.annotation.base import AnnotationTask, open_annotator; "
         "from nmtcore.config.annotators import CoreNlpSettings as Settings; task = AnnotationTask(side='source', "
@@ -156,23 +152,19 @@ def test_the_server_ends_with_the_process_however_it_ends(fake_java, end):
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         assert all(map(alive, fake_java.started()))
-        process.send_signal(end)
+        process.kill()
     assert wait_until(lambda: not any(map(alive, fake_java.started())))
 
 
-@pytest.mark.parametrize(
-    "character", "\t\n\v\f\r\x1e\x1f \x85\u1680\u2000\u2006\u2008\u200a\u2028\u2029\u205f\u3000", ids=ascii
-)
-def test_words_that_corenlp_would_split_are_refused(character):
+def test_words_that_corenlp_would_split_are_refused():
     annotator = open_annotator(CoreNlpSettings(), AnnotationTask(side="target", language="en"))
-    reason = f"a character at which CoreNLP cuts words: U+{ord(character):04X}"
-    assert annotator.refuses(["a", f"b{character}"]) == reason
+    for character in "\t\n\v\f\r\x1e\x1f \x85\u1680\u2000\u2006\u2008\u200a\u2028\u2029\u205f\u3000":
+        reason = f"a character at which CoreNLP cuts words: U+{ord(character):04X}"
+        assert annotator.refuses(["a", f"b{character}"]) == reason
     assert annotator.refuses(["a\u00a0b", "\u202f", "😀", "\ufeff", "#"]) is None
 
 
-@given(st.text(alphabet="()-LRBSa", max_size=12))
-@example("-LRB)")
-@example("-LRB-RRB-")
+@pytest.mark.parametrize("word", ["(", "-LRB)", "-LRB-RRB-", "a(b"])
 def test_escaped_and_restored_brackets_compare_equal(word):
     escaped = word.replace("(", "-LRB-").replace(")", "-RRB-")
     restored = word.replace("-LRB-", "(").replace("-RRB-", ")")
@@ -198,16 +190,6 @@ DERIVATION = (
 )
 def test_supertags_are_the_leaves_of_the_derivation(words, tags):
     assert EasyCcg().read(DERIVATION, words) == Annotation(ccg=tags)
-
-
-@pytest.mark.parametrize(
-    "words", [["Lions", "chase", "("], ["Lions", "chase", "(", ".", "."], ["Lions", "hunt", "(", "."], ["Lions"]]
-)
-def test_leaves_of_other_words_are_a_fault(words):
-    with pytest.raises(ParsingError) as error:
-        EasyCcg().read(DERIVATION, words)
-    expected = " ".join(words).replace("(", "-LRB-")
-    assert str(error.value) == f"EasyCCG gave other words: 'Lions chase -LRB- .' for '{expected}'"
 
 
 def test_odd_sentences_do_not_shift_other_rows(fake_java):

@@ -35,31 +35,8 @@ def test_a_file_is_found_by_its_name_or_as_the_only_file_of_a_folder(tmp_path):
         find_model("b", [tmp_path], description="parser")
 
 
-def test_an_environment_variable_may_name_the_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("CORENLP_HOME", str(write(tmp_path / FILES["corenlp"]).parent))
-    assert has_model("corenlp", [], tool="corenlp")
-    assert find_model("corenlp", [], description="CoreNLP", holds="*.jar") == tmp_path.resolve()
-    monkeypatch.setenv("CORENLP_HOME", "/nowhere")
-    with pytest.raises(UserError, match=r"^CORENLP_HOME is /nowhere, which is no folder that holds stanford-corenlp"):
-        has_model("corenlp", [], tool="corenlp")
-    write(tmp_path / "models/corenlp" / FILES["corenlp"])
-    assert has_model("corenlp", [tmp_path / "models"], tool="corenlp")
-    monkeypatch.setenv("CORENLP_HOME", "")
-    assert not has_model("corenlp", [], tool="corenlp")
-
-
-def test_the_error_of_a_missing_model_names_every_searched_path(tmp_path):
-    with pytest.raises(UserError) as error:
-        find_model("parser", [tmp_path / "p", tmp_path / "q"], description="spaCy pipeline", holds="meta.json")
-    for part in ("'parser'", f"{tmp_path}/p/parser", f"{tmp_path}/q/parser", "config/models", "--models"):
-        assert part in str(error.value)
-    with pytest.raises(UserError, match="there is no folder to search"):
-        find_model("parser", [], description="UDPipe model")
-
-
 @pytest.mark.parametrize(("tool", "file"), FILES.items())
 def test_only_the_users_folders_are_searched(tmp_path, monkeypatch, tool, file):
-    monkeypatch.delenv("CORENLP_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "corenlp" / file)
     path = write(tmp_path / "models" / "corenlp" / file)
@@ -73,8 +50,8 @@ def test_only_the_users_folders_are_searched(tmp_path, monkeypatch, tool, file):
 @pytest.mark.parametrize(
     ("name", "advised"),
     [
-        *((name, True) for name in ("en_core_web_sm", "de_dep_news_trf")),
-        *((name, False) for name in ("os", "cs_ud", "en_core_web", "a-b_core_web_sm")),
+        ("en_core_web_sm", True),
+        *((name, False) for name in ("os", "cs_ud", "a-b_core_web_sm")),
     ],
 )
 def test_the_error_advises_to_install_spacys_own_pipelines_and_no_other_package(tmp_path, name, advised):
@@ -86,8 +63,8 @@ def test_the_error_advises_to_install_spacys_own_pipelines_and_no_other_package(
         assert ("install" in sentence) == advised
 
 
-@pytest.mark.parametrize("name", ["/models/parser", "../parser", ".", "", "a\\b", "a\n", "~"])
-@pytest.mark.parametrize("tool", FILES)
+@pytest.mark.parametrize("name", ["/models/parser", "../parser", ".", "", "a\n"])
+@pytest.mark.parametrize("tool", ["corenlp", "spacy"])
 def test_a_path_is_no_name_of_a_model(tmp_path, tool, name):
     with pytest.raises(UserError, match=r"^here: .*a model is a plain name .*`models` in config/config.yaml"):
         ANNOTATORS.build({"tool": tool, "model": name}, where="here")
@@ -101,7 +78,7 @@ def test_a_path_is_no_name_of_a_model(tmp_path, tool, name):
     ("meta", "is_pipeline"),
     [
         ('{"lang": "xx", "pipeline": ["parser"]}', True),
-        *((meta, False) for meta in (None, "", "{", "[]", '{"lang": "xx"}', '"lang pipeline"', "\xff")),
+        *((meta, False) for meta in (None, "{", "[]", '{"lang": "xx"}')),
     ],
 )
 def test_an_installed_package_is_a_model_of_spacy_if_its_metadata_say_so(tmp_path, monkeypatch, meta, is_pipeline):

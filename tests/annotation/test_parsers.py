@@ -2,7 +2,6 @@
 
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -116,7 +115,6 @@ FAULTS = [
     (SpacySettings(model="broken"), "broken cannot be loaded"),
     (SpacySettings(model="en_ccg_pmb"), r"en_ccg_pmb has no parser \(only tok2vec, tagger\): name a pipeline"),
     (SpacySettings(model="ru_ud", tags="ccg"), "has no tagger"),
-    (UdPipeSettings(model="xx.udpipe"), r"no UDPipe model 'xx.udpipe' .*`models` in config/config.yaml"),
     (UdPipeSettings(model="broken"), "no model of UDPipe 1"),
 ]
 
@@ -128,29 +126,3 @@ def test_a_missing_or_broken_model_is_an_error(chosen, sentence, shared, tmp_pat
     (tmp_path / "broken/model").write_text("no model")
     with pytest.raises(UserError, match=sentence):
         annotate_words(chosen, [["a"]], tmp_path, shared / "models")
-
-
-class FailingModel:
-    """A model that cannot parse sentences of two words, and changes those of four."""
-
-    DEFAULT = ""
-
-    def tag(self, tokens, options, error):
-        return True
-
-    def parse(self, tokens, options, error):
-        words = list(tokens.words)
-        if len(words) == 5:
-            tokens.words[1].form = "other"
-        for word in words[1:]:
-            tokens.setHead(word.id, word.id - 1, "root" if word.id == 1 else "dep")
-        return len(words) != 3
-
-
-def test_a_failure_of_udpipe_costs_one_sentence(shared, monkeypatch):
-    monkeypatch.setattr("ufal.udpipe.Model", SimpleNamespace(load=lambda path: FailingModel()))
-    sentences = [["a"] * length for length in (1, 2, 3, 4)]
-    annotations = annotate_words(UdPipeSettings(model="de_ud.udpipe"), sentences, shared / "models")
-    assert [annotation.head for annotation in annotations] == [[0], None, [0, 1, 2], None]
-    assert annotations[1].reason == "UDPipe failed: no reason given"
-    assert annotations[3].reason == "UDPipe gave other words: 'other a a a' for 'a a a a'"

@@ -41,13 +41,6 @@ def select(folder, selection, corpus, tagged=None):
     return [row["kept"] for row in rows], facts
 
 
-def test_pairs_without_the_annotation_are_not_kept(tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", [["a"]] * 4, ids=[0, 3, 4, 9])
-    kept, facts = select(tmp_path, SelectionSettings(parsed=PARSED), corpus, [True, False, True, False])
-    assert kept == [True, False, True, False]
-    assert facts == {"pairs": 4, "dropped": {"no ccg on the target side": 2}, "kept": 2}
-
-
 def test_either_upos_or_xpos_suffices_as_tags(tmp_path):
     corpus = write_corpus(tmp_path / "corpus", [["a"]] * 3)
     annotations = [Annotation(xpos=["NN"]), Annotation(upos=["NOUN"]), failed("no tag")]

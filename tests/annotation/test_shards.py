@@ -98,11 +98,3 @@ def test_an_annotation_with_only_nulls_is_an_error(tmp_path, corpus):
     sentence = r"none of 4 .*: no tree \(3\); more than 5 words \(1\)\. The first: no tree: x\."
     with pytest.raises(UserError, match=sentence):
         gather(tmp_path, corpus, [shard])
-
-
-def test_an_empty_split_is_gathered(tmp_path):
-    corpus = write_corpus(tmp_path / "corpus.parquet", [])
-    output, report = gather(tmp_path, corpus, [write_shard(tmp_path / "0", [], [])])
-    assert list(read_rows(output)) == []
-    assert read_json(report)["depth"] == {"mean": None, "max": 0}
-    assert read_json(report)["null_share"] is None

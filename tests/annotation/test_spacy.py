@@ -8,7 +8,6 @@ from itertools import islice
 import pytest
 from annotation.annotating import annotate_words
 
-from nmtcore.annotation import spacy as spacy_annotator
 from nmtcore.config.annotators import SpacySettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -60,15 +59,6 @@ def test_other_components_are_disabled(tmp_path, models):
     assert list(annotation.head).count(0) == 1
 
 
-def test_several_trees_in_one_line_are_null(monkeypatch, models):
-    from spacy.tokens import Doc
-
-    starts = [True, False, False, True, False, False]
-    monkeypatch.setattr(spacy_annotator, "_doc", lambda nlp, words: Doc(nlp.vocab, words=words, sent_starts=starts))
-    (annotation,) = annotate([["Muž", "spí", ".", "Žena", "jí", "."]], model="cs_ud", models=models)
-    assert annotation.reason == "not one tree: 2 roots"
-
-
 def test_a_supertagger_returns_categories_and_no_trees(shared, models):
     with open(shared / "data" / "ccg" / "pmb4_en_dev.txt", encoding="utf-8") as file:
         lines = [[pair.rsplit("|", 1) for pair in line.split()] for line in islice(file, 300)]
@@ -81,10 +71,3 @@ def test_a_supertagger_returns_categories_and_no_trees(shared, models):
         correct += sum(gold_tag == tag for (_, gold_tag), tag in zip(line, annotation.ccg, strict=True))
         total += len(line)
     assert correct / total > 0.85
-
-
-def test_tags_that_are_no_categories_are_null(models):
-    # An English part-of-speech tagger, configured as a supertagger.
-    (annotation,) = annotate([["Dogs", "see", "my", "house"]], model="en_ud", models=models, tags="ccg")
-    assert annotation.ccg is None
-    assert annotation.reason.startswith("invalid analysis: word 3: ")

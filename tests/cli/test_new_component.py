@@ -34,11 +34,6 @@ def run(*command):
 VARIANTS = {
     "my_vector": (BEFORE, ("changes_the_scores", "every_parameter"), "it changes nothing yet: write embed_source"),
     "written": (AFTER, (), ""),
-    "unscaled": (
-        AFTER.replace("self.settings.strength * ", ""),
-        ("strength_0",),
-        "multiply what the component adds by self.settings.strength",
-    ),
     "mixed": (
         AFTER.replace("self.vector_D", "embedded_BSD.mean(0, keepdim=True) * self.vector_D"),
         ("alone_and_in_a_batch",),

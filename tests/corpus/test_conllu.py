@@ -1,7 +1,5 @@
 """Reading CoNLL-U: real treebanks against a naive parse of their columns, and malformed files."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,12 +40,6 @@ def test_the_source_has_syntactic_words_and_the_target_surface_tokens(bench):
     assert report["null_annotations"] == {"source": {}, "target": {"multiword tokens": 1}}
 
 
-def test_a_target_without_multiword_tokens_keeps_its_tree(bench):
-    (row,), _ = bench.read(dataset(bench, SENTENCE, words("1 Ja 0 root", "2 . 1 punct")))
-    assert row["target"] == "Ja ."
-    assert row["target_annotation"]["head"] == [0, 1]
-
-
 def test_without_a_text_comment_text_follows_space_after(bench):
     """A space inside a form is a no-break space; further empty lines are ignored."""
     source = "\n\n1\t10 000\t_\tNUM\t_\tA=b\t0\troot\t_\tx|SpaceAfter=No\n2\t.\t_\tX\t_\t_\t1\tpunct\t_\t_\n\n\n"
@@ -59,18 +51,13 @@ def test_without_a_text_comment_text_follows_space_after(bench):
 BROKEN = [
     ("tree", ["1 a 2 x", "2 b 1 x", "3 c 0 root"], 1, "the heads form a cycle"),
     ("tree", ["1 a 0 root", "2 b 3 x"], 1, "word 2 has head 3, but the sentence has 2 words"),
-    *(("tree", [f"1 a {head} root"], 1, "a head is not a number") for head in ("_", "٠", "9" * 5000)),
+    ("tree", ["1 a ٠ root"], 1, "a head is not a number"),
     ("columns", ["1 a 0 root", "3 b 1 x"], 2, "the number '3' is out of place"),
-    ("columns", [f"1-{'9' * 5000} a _ _", "1 a 0 root"], 1, r"the number '1-9{75}\.\.\.' is out of place"),
     ("columns", ["1-2 ab _ _", "1 a 0 root", "2-3 bc _ _", "2 b 1 x", "3 c 1 x"], 3, "the number '2-3' is out of"),
     ("too long", [f"{k} b {k - 1} x" for k in range(1, 999)], 1, "has more than the 9,000 bytes"),
     ("not utf-8", ["1 a 0 root", "2 \udce4 1 x"], 2, r"is not valid UTF-8 \(byte 3\)"),
     ("columns", ["1-3 ab _ _", "1 a 0 root", "2 b 1 x"], 1, "the sentence ends before its last word"),
-    ("columns", ["# text = x"], 1, "the sentence ends before its last word"),
-    ("columns", ["2-1 a _ _", "1 a 0 root"], 1, "the number '2-1' is out of place"),
     ("tree", ["1 a 0 root CCG=NP", "2 b 1 x x|y=z", "3 c 1 x CCG=N"], 1, "word 2 has no CCG= in MISC, but other words"),
-    ("tree", ["1 a 0 root CCG=N", "2 b 1 x CCG=(N"], 1, "word 2: '.N' is no CCG category"),
-    ("tree", ["1 a 0 root x=y|Constituents=(S (X a)"], 1, "the constituency tree is broken: 1 brackets are not closed"),
     ("tree", ["1 a 0 root Constituents=(S (X a))", "2 b 1 x"], 1, "the constituency tree has 1 words for 2 words"),
 ]
 
@@ -116,21 +103,10 @@ def escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("|", r"\p")
 
 
-def test_a_backslash_before_another_letter_needs_no_second_one():
-    sentence = words(r"1 w 0 root OldCCG=N|CCG=(S\NP)\(S[p]\\NP)").strip("\n")
-    side = parse_sentence(Piece("s", 1, sentence.encode()), surface=False)
-    assert side.annotation.ccg == [r"(S\NP)\(S[p]\NP)"]
-
-
-def test_unequal_numbers_of_sentences_raise(bench):
-    with pytest.raises(UserError, match=r"s\.conllu has 3 sentences.*t\.conllu has 2"):
-        bench.read(dataset(bench, SENTENCE * 3, SENTENCE * 2))
-
-
 @pytest.mark.parametrize(("source", "target"), [("cs", "de"), ("en", "tr"), ("ru", "ja")])
 def test_real_parallel_treebanks_match_their_columns(source, target, bench, shared):
     files = [(shared / "data" / "ud" / f"{language}_pud.conllu").read_text("utf-8") for language in (source, target)]
-    rows, report = bench.read(dataset(bench, *files))
+    rows, _ = bench.read(dataset(bench, *files))
     blocks = [[[line.split("\t") for line in block.split("\n") if line[0] != "#"]
                for block in file.strip("\n").split("\n\n")] for file in files]  # fmt: skip
     assert len(rows) == len(blocks[0]) == 1000
@@ -141,7 +117,6 @@ def test_real_parallel_treebanks_match_their_columns(source, target, bench, shar
         assert row["source_annotation"]["upos"] == [columns[3] for columns in syntactic]
         assert "".join(row["target_words"]).replace("\u00a0", "") == "".join(row["target"].split())
         assert (row["target_annotation"]["head"] is None) == any("-" in columns[0] for columns in right)
-    assert report["several_roots"] == {"source": 0, "target": 0}
 
 
 def test_ids_of_sentences_are_compared_without_zones(bench):
@@ -159,12 +134,6 @@ def test_ids_of_sentences_are_compared_without_zones(bench):
     assert len(bench.read(dataset(bench, source, without))[0]) == 3
 
 
-def test_text_may_differ_from_the_words_by_white_space(bench):
-    source = "# text = 10\u00a0000 a\tb\n1-2\t10 000a" + "\t_" * 8 + "\n" + words("1 x 0 root", "2 y 1 x", "3 b 1 x")
-    rows, _ = bench.read(dataset(bench, source, words("1 x 0 root")))
-    assert rows[0]["source"] == "10\u00a0000 a\tb"
-
-
 @pytest.mark.parametrize(
     "text", ["# text =", "#text=y", "#\ttext\t= y", "# text = y\n# text = x", "# text = x\n# text=y"]
 )
@@ -178,119 +147,25 @@ def test_every_text_is_compared_with_the_words(text, bench):
 @pytest.mark.parametrize(
     ("source", "target"),
     [
-        (["wsj/1", "wsj/2"], ["wsj/2", "wsj/1"]),
-        (["a/b c", "a/b d"], ["a/b d", "a/b c"]),
-        (["x/1/cs", "x/2/cs"], ["x/2/en", "x/1/en"]),
-        (["1", "2\n#\tsent_id=2"], ["2", "1"]),
-        (["a/xx"], ["a/zz"]),
-    ],
-)
-def test_whole_ids_are_compared(source, target, bench):
-    texts = ["".join(f"# sent_id = {id_}\n" + words("1 a 0 root") for id_ in ids) for ids in (source, target)]
-    with pytest.raises(LineError, match=r"s\.conllu, line 1: has the id"):
-        bench.read(dataset(bench, *texts))
-    assert len(bench.read(dataset(bench, texts[0], texts[0].replace("/cs", "/en")))[0]) == len(source)
-
-
-def test_a_second_text_may_be_empty(bench):
-    for texts in ("# text = x\n# text =\n", "# text =\n# text = x\n"):
-        rows, _ = bench.read(dataset(bench, texts + words("1 x 0 root"), words("1 y 0 root")))
-        assert rows[0]["source"] == "x"
-
-
-def treebank(ids, text="a") -> str:
-    return "".join(f"# sent_id = {id_}\n" + words(f"1 {text}{n} 0 root") for n, id_ in ids)
-
-
-NAMES = [
-    ("cs_lines-ud-dev-doc1-{}", "en_lines-ud-dev-doc1-{}"),
-    ("CS-{}", "en-{}"),
-    ("n{}/cs", "n{}/en"),
-    ("n{}.cs", "n{}.en"),
-    ("source{}", "target{}"),
-    ("a-{}-x", "b-{}-y"),
-    ("{}", "s-{}"),
-    ("de{}", "da{}"),
-]
-
-
-@pytest.mark.parametrize(("source", "target"), NAMES)
-def test_treebanks_are_paired_by_the_ids_that_both_have(source, target, bench):
-    """Files of equal length in order; of other files, only sentences that the other one has, in the source's order."""
-    all_ids = [(n, source.format(n)) for n in range(80, 120)], [(n, target.format(n)) for n in range(80, 120)]
-    rows, report = bench.read(dataset(bench, treebank(all_ids[0]), treebank(all_ids[1], "x")))
-    assert [(row["source"], row["target"]) for row in rows] == [(f"a{n}", f"x{n}") for n in range(80, 120)]
-    assert report["warnings"] == []
-    assert "left_out" not in report
-    fewer = all_ids[0][5:], [*reversed(all_ids[1][:20]), (999, target.format(999))]
-    rows, report = bench.read(dataset(bench, treebank(fewer[0]), treebank(fewer[1], "x")))
-    assert [(row["source"], row["target"]) for row in rows] == [(f"a{n}", f"x{n}") for n in range(85, 100)]
-    (said,) = report["left_out"]
-    assert report["warnings"] == [said]
-    assert re.fullmatch(
-        r"Sentences whose ids the other file lacks are left out: 20 of 35 in \S+s\.conllu, 6 of 21 in \S+t\.conllu\.",
-        said,
-    )
-
-
-UNRELATED = [
-    ("doc1-{}", "doc2-{}"),
-    ("cs-train-{}", "en-dev-{}"),
-    ("n1{}", "n2{}"),
-]
-
-
-@pytest.mark.parametrize(("source", "target"), UNRELATED)
-def test_ids_of_other_texts_are_not_joined(source, target, bench):
-    ids = [[(n, name.format(n)) for n in range(10, 30)] for name in (source, target)]
-    with pytest.raises(LineError, match=r"s\.conllu, line 1: has the id"):
-        bench.read(dataset(bench, *map(treebank, ids)))
-    with pytest.raises(UserError, match=r"s\.conllu has 20 sentences, but .*t\.conllu has 19: the files are not"):
-        bench.read(dataset(bench, treebank(ids[0]), treebank(ids[1][1:])))
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
-        (["cat-1", "cow-1", "cow-2"], ["dat-1", "dow-1"]),  # "c" and "d" are no words
-        ([f"cs-{n}" for n in range(10, 30)], [f"en-{n}" for n in range(21, 40)]),  # fewer than half are equal
-    ],
-)
-def test_a_constant_part_is_a_word_that_most_ids_agree_without(source, target, bench):
-    with pytest.raises(UserError, match="the files are not parallel"):
-        bench.read(dataset(bench, treebank(enumerate(source)), treebank(enumerate(target))))
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_numbers_of_sentences_join_no_files(first, bench):
-    """A number that is missing shows that they are ids."""
-    ids = [(n, n) for n in range(first, 9)]
-    with pytest.raises(UserError, match="the files are not parallel"):
-        bench.read(dataset(bench, treebank(ids), treebank(ids[:-1])))
-    rows, _ = bench.read(dataset(bench, treebank(ids), treebank(ids[:4] + ids[5:], "x")))
-    assert [row["target"][1:] for row in rows] == [row["source"][1:] for row in rows]
-    assert len(rows) == len(ids) - 1
-
-
-def test_sentences_whose_ids_are_missing_or_repeated_are_left_out(bench):
-    source = treebank([(1, "cs-1"), (2, "cs-2"), (2, "cs-2"), (3, "cs-3"), (4, "cs-4")])
-    target = treebank([(1, "en-1"), (2, "en-2"), (3, "en-3")], "x") + words("1 x 0 root")
-    rows, report = bench.read(dataset(bench, source, target))
-    assert [row["source"] + row["target"] for row in rows] == ["a1x1", "a3x3"]
-    assert "3 of 5" in report["left_out"][0]
-    assert "2 of 4" in report["left_out"][0]
-
-
-@pytest.mark.parametrize(
-    ("source", "target"),
-    [
         ("n1/cs n2/cs", "n1/en n2/en"),
         ("n1/cs_src n2/cs_src", "n1 n2"),
         ("a/1/CS", "a/1/en-US"),
         ("cs_lines-1", "en_lines-1"),
-        ("lines-1.cs", "lines-1.en"),
+        ("lines-1.cs lines-2.cs", "lines-1.en lines-2.en"),
     ],
 )
-def test_zones_may_differ(source, target, bench):
+def test_languages_at_the_end_and_names_of_treebanks_may_differ(source, target, bench):
     texts = ["".join(f"# sent_id = {i}\n" + words("1 a 0 root") for i in ids.split()) for ids in (source, target)]
     assert len(bench.read(dataset(bench, *texts))[0]) == len(source.split())
+    with pytest.raises(UserError, match=r"s\.conllu has \d sentences, but .*t\.conllu has \d: the files are not"):
+        bench.read(dataset(bench, texts[0], texts[1] + words("1 b 0 root")))
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("wsj/1 wsj/2", "wsj/2 wsj/1"), ("x/1/cs x/2/cs", "x/2/en x/1/en"), ("1 2 3", "1 2 4"), ("a b c", "b c d")],
+)
+def test_ids_are_compared_if_most_of_them_are_equal(source, target, bench):
+    texts = ["".join(f"# sent_id = {i}\n" + words("1 a 0 root") for i in ids.split()) for ids in (source, target)]
+    with pytest.raises(LineError, match=r"s\.conllu, line \d: has the id"):
+        bench.read(dataset(bench, *texts))

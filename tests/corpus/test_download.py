@@ -83,8 +83,6 @@ def test_a_local_mirror_comes_first_and_the_sidecar_names_it(fetch, target, tmp_
         (settings(mirror_sha256="0" * 64), r"root/multi30k/train\.en: its sha256 is .*, not 0000"),
         (settings(mirror_length=7), "its length is 64890 bytes, not 7"),
         (settings(sha256="0" * 64), "its sha256 is .*, not 0000"),
-        (settings(md5="0123"), r"its md5 is \w+, not 0123 as the data set says"),
-        (FileSettings(name="x", mirrors=(MirrorSettings(path="x"),)), "root/x: there is no such file"),
         (
             FileSettings(name="x", url="http://example.org/x"),
             r"http://example\.org/x: only https, .*\n.* set `mirrors`",
@@ -98,11 +96,6 @@ def test_all_sources_that_failed_are_listed_with_advice(file, sentence, fetch, t
         fetch(file, mirror_roots=roots)
     assert all(f"{tmp_path}/none/{own.path}: there is no such file" in str(caught.value) for own in file.mirrors)
     assert leftovers(target) == []
-
-
-def test_without_a_mirror_root_nothing_is_tried(fetch):
-    with pytest.raises(UserError, match="nowhere: it has no URL, and no mirror root is set"):
-        fetch(settings())
 
 
 def test_a_recorded_checksum_outlasts_the_file_and_its_sidecar(fetch, target, tmp_path):
@@ -120,33 +113,18 @@ def test_a_recorded_checksum_outlasts_the_file_and_its_sidecar(fetch, target, tm
     assert target.read_bytes() == DATA[:-1] + b"!"
 
 
-@pytest.mark.parametrize("pins", [{"mirror_member": "b"}, {"mirror_sha256": sha(DATA)}, {"mirror_length": len(DATA)}])
+@pytest.mark.parametrize("pins", [{"mirror_member": "b"}, {"mirror_sha256": sha(DATA)}])
 def test_a_mirror_with_another_archive_has_its_own_checksum(pins, fetch, target, by_hand, tmp_path):
     own = {"manual": "Ask.", "member": "a"} if "mirror_member" in pins else {"manual": "Ask."}
     file_settings = without_member(settings(**own, **pins))
     roots = [str(mirror(tmp_path, "root", DATA))]
     by_hand.write_bytes(DATA[1:])
-    fetch(file_settings, mirror_roots=roots)
-    fetch(file_settings)
-    assert target.read_bytes() == DATA[1:]
-    fetch(file_settings, mirror_roots=roots)
-    assert target.read_bytes() == DATA
-    # Both records apply: neither file may change.
+    for chosen, data in ((roots, DATA), ([], DATA[1:]), (roots, DATA)):
+        fetch(file_settings, mirror_roots=chosen)
+        assert target.read_bytes() == data
     by_hand.write_bytes(DATA[2:])
     with pytest.raises(UserError, match="when it was first fetched"):
         fetch(file_settings)
-    mirror(tmp_path, "elsewhere", DATA[1:])
-    by_hand.unlink()
-    with pytest.raises(UserError, match=r"when it was first fetched|as the data set says"):
-        fetch(file_settings, mirror_roots=[str(tmp_path / "elsewhere")])
-
-
-def test_data_sets_that_read_different_members_name_the_same_file():
-    def named(own, mirrored):
-        mirrors = (MirrorSettings(path="y", member=mirrored), MirrorSettings(path="z", member=own))
-        return without_member(FileSettings(name="x", url="https://x", member=own, mirrors=mirrors))
-
-    assert named("a.en", "m.en") == named("a.de", "m.de") != named("a.en", "a.en")
 
 
 def test_the_member_is_that_of_the_source(fetch, by_hand, tmp_path):
@@ -182,19 +160,7 @@ def test_a_missing_manual_file_raises_with_instructions_unless_a_mirror_may_have
     with pytest.raises(UserError) as caught:
         fetch(file)
     assert str(caught.value) == sentence
-    for root_folder in (mirror(tmp_path, "root", DATA), "https://example.org/mirror"):
-        assert missing_manual(file, manual, [root_folder]) is None
-    assert missing_manual(settings(url="https://example.org/x"), manual, []) is None
-
-
-def test_the_real_files_of_multi30k_match_their_pins(shared, fetch, target, root):
-    from nmtcore.config.project import Project
-
-    dataset = Project.load(root / "config").dataset("multi30k_cs2en")
-    for corpus in list(dataset.corpora.values())[1:]:
-        for (file,) in corpus.files.values():
-            fetch(file, mirror_roots=[str(shared / "data")])
-            assert target.read_bytes() == (shared / "data" / file.name).read_bytes()
+    assert missing_manual(file, manual, [mirror(tmp_path, "root", DATA)]) is None
 
 
 class Server(ThreadingHTTPServer):
@@ -326,11 +292,16 @@ def test_a_later_run_resumes_the_download(fetch_from, target, server):
     assert ranges(server) == ["bytes=10000-"]
 
 
-@pytest.mark.parametrize("begun", [OTHER[:10_000], DATA, DATA + b"more"])
+@pytest.mark.parametrize("begun", [OTHER[:10_000], DATA + b"more"])
 def test_bytes_of_another_file_are_discarded(begun, fetch_from, target, server):
+    """If only the checksum shows that they are, the run fails, and the next one begins again."""
     target.parent.mkdir(parents=True)
     partial_path(target).write_bytes(begun)
-    fetch_from(lambda handler: (error(416) if "99999" in str(handler.headers) else serve())(handler), sha256=sha(DATA))
+    answer = lambda handler: (error(416) if "64894" in str(handler.headers) else serve())(handler)
+    if begun in OTHER:
+        with pytest.raises(UserError, match="its sha256 is"):
+            fetch_from(answer, sha256=sha(DATA))
+    fetch_from(answer, sha256=sha(DATA))
     assert target.read_bytes() == DATA
 
 
@@ -338,10 +309,9 @@ def test_bytes_of_another_file_are_discarded(begun, fetch_from, target, server):
     "answers",
     [
         [serve(stop=10_000), serve(ranges=False)],
-        [serve(stop=10_000), error(416), serve()],
         [stall, serve()],
         [error(503), error(429), serve()],
-        [redirect("/elsewhere"), redirect("/again"), serve()],
+        [redirect("/elsewhere"), serve()],
         [chunked(DATA[:777], DATA[777:])],
         [serve(**{"Content-Length": None})],
     ],
@@ -355,14 +325,11 @@ def test_answers_that_lead_to_the_file(answers, fetch_from, target, monkeypatch)
 REFUSED = {
     "another file": (serve(OTHER), {"sha256": sha(DATA)}, f"its sha256 is {sha(OTHER)}, not {sha(DATA)} as", 1),
     "another length": (serve(DATA[:5000]), {"length": 64_890}, "its length is 5000 bytes, not 64890 bytes as expec", 1),
-    "more": (serve(DATA + b"x", Content_Length=None), {"length": 64_890}, "its length is 64891 bytes, not 64890", 1),
     "cut off": (chunked(DATA, end=b""), {}, "the transfer broke off", 5),
     "no length": (serve(**{"Content-Length": None}), {}, "the server does not report the length, so a cut-off", 1),
     "nothing": (serve(b""), {}, "it is empty", 1),
-    "JSON": (serve(b' {"error": "not found"}\n'), {"length": 24}, "it is JSON, perhaps an error message", 1),
     "HTML": (serve(b"<!DOCTYPE html><html>We moved"), {}, "it is an HTML page, perhaps an error or login page", 1),
     "busy": (error(503), {}, "the server answers 503 Service Unavailable, 5 times in a row", 5),
-    "missing": (error(404), {}, "the server answers 404 Not Found", 1),
     "a range": (lambda handler: handler.send(206, DATA[:9]), {}, "the server answers 206 Partial Content", 1),
     "redirect to http": (redirect("http://example.org/x"), {}, "only https, and http on `http_hosts`, is supported", 1),
 }
@@ -380,13 +347,12 @@ def test_other_answers_are_refused(name, fetch_from, target, server, monkeypatch
 
 
 PACKED = {
-    "gz": gzip.compress(DATA), "tgz": gzip.compress(DATA), "bz2": bz2.compress(DATA), "xz": lzma.compress(DATA),
+    "tgz": gzip.compress(DATA), "bz2": bz2.compress(DATA), "xz": lzma.compress(DATA),
     "zst": pa.compress(DATA, "zstd", asbytes=True), "zip": b"PK\x03\x04" + DATA,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("ending", PACKED)
-@pytest.mark.parametrize("place", ["address", "name"])
+@pytest.mark.parametrize(("ending", "place"), [*((ending, "name") for ending in PACKED), ("tgz", "address")])
 def test_a_file_without_a_checksum_begins_as_its_ending_says(ending, place, fetch, target, tmp_path):
     target = target.with_name(f"file.{ending}") if place == "name" else target
     path = tmp_path / ("file.php" if place == "name" else f"file.{ending}")
@@ -395,17 +361,9 @@ def test_a_file_without_a_checksum_begins_as_its_ending_says(ending, place, fetc
     with pytest.raises(UserError, match=rf"its name ends in \.{ending}, but its first bytes are not those of such a"):
         fetch(file, target=target)
     assert leftovers(target) == []
-    fetch(replace(file, sha256=sha(DATA)), target=target)  # whoever pins a checksum knows better
-    checksums_path(target).unlink()
     path.write_bytes(PACKED[ending])
     fetch(file, target=target)
     assert target.read_bytes() == PACKED[ending]
-
-
-def test_json_may_be_what_the_name_says(fetch, target, tmp_path):
-    (tmp_path / "config.json").write_bytes(b"{}")
-    fetch(FileSettings(name="x/config", url=(tmp_path / "config.json").as_uri()))
-    assert target.read_bytes() == b"{}"
 
 
 def test_a_server_that_stalls_is_said_at_once(fetch_from, server, monkeypatch, capsys):

@@ -1,10 +1,8 @@
 """Filters against brute force: which pairs are dropped, and under which name they are counted."""
 
 import random
-import sys
 
 import langdetect
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,7 +18,7 @@ from nmtcore.config.filters import (
     RatioSettings,
 )
 from nmtcore.corpus import filters
-from nmtcore.corpus.filters import count_in_train, detect_language, first_of_equal
+from nmtcore.corpus.filters import count_in_train, detect_language
 from nmtcore.corpus.pairs import RAW_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
@@ -114,18 +112,6 @@ def test_pairs_of_a_test_that_are_in_train_are_counted_as_held_out_would_drop_th
     fill(bench, train=train, test=test)
     counts = count_in_train(bench.raw("train"), bench.raw("test"), output=tmp_path / "counts.json")
     assert counts == read_json(tmp_path / "counts.json") == {"pairs": 4, "in_train": 2}
-
-
-def test_word_and_side_boundaries_distinguish_pairs(bench):
-    """A hash without word and side boundaries would take these pairs for equal."""
-    pairs = [("a b", "c"), ("a", "b c"), ("ab", "c"), ("a b c", ""), ("", "a b c"), ("a", "bc"), ("a  b", "c ")]
-    ids, _ = kept(bench, fill(bench, DuplicatesSettings(), train=pairs))
-    assert ids == [0, 1, 2, 3, 4, 5], "the last pair has the words of the first one, in another text"
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=50))
-def test_the_first_of_equal_hashes_is_found(hashes):
-    assert first_of_equal(np.array(hashes, "<u8")).tolist() == [hashes.index(pair) for pair in hashes]
 
 
 def test_counts_per_corpus_add_up(bench):
@@ -224,7 +210,6 @@ def test_a_filter_of_ones_own_sees_what_is_left(bench, own, processes):
     ("body", "sentence"),
     [
         ("[0]", r"The filter odd returned an array of int64 of shape \(1,\) for 5 pairs: return a boolean for each"),
-        ("np.zeros(3, bool)", r"returned an array of bool of shape \(3,\) for 5 pairs"),
         ("np.zeros(len(pairs), bool) if not len(pairs) else os.kill(os.getpid(), signal.SIGKILL)", "was killed"),
     ],
 )
@@ -240,10 +225,3 @@ def test_an_unknown_language_is_a_sentence():
     pairs = pa.RecordBatch.from_pydict({"source": ["a"], "target": ["b"]})
     with pytest.raises(UserError, match=r"does not know 'hsb', the language of the target side\. It knows af, ar, bg"):
         filters.FUNCTIONS["langdetect"](LangDetectSettings(), pairs, {"source": "en", "target": "hsb"})
-
-
-def test_a_missing_package_is_a_sentence(monkeypatch):
-    monkeypatch.setitem(sys.modules, "langdetect.detector_factory", None)
-    filters._langdetect.cache_clear()
-    with pytest.raises(UserError, match="needs the package langdetect: pip install langdetect"):
-        detect_language("a")

@@ -66,13 +66,6 @@ def test_wmts_sgml_and_xml_are_read(bench):
     assert report["empty"] == {"source": 2, "target": 0}
 
 
-def test_line_separators_do_not_end_a_segment(bench):
-    source = "\ufeff" + SOURCE.replace("\n", "\r\n").replace("zwei ", "zwei\u2028").replace("einer", "ein&#x2028;er")
-    rows, report = bench.read(sgm(bench, source, reference(6)))
-    assert [row["source"] for row in rows] == [*SOURCES[:1], "zwei  Segmente", "in ein er Zeile", *SOURCES[3:]]
-    assert report["line_separators"] == {"source": 2, "target": 0}
-
-
 def test_segments_in_comments_are_none(bench):
     comment = "<!-- <seg id='1'>no</seg>\n <doc docid='x'> </seg>\n-->"
     source = SOURCE.replace("<hl>", f"<!----> <!--<seg>--> {comment}<!-- --><hl>").replace("<DOC", f"{comment}<DOC")
@@ -85,7 +78,6 @@ def test_segments_in_comments_are_none(bench):
 SGM_FAULTS = {
     "not ended": (SOURCE.replace("mehr</SEG >", "mehr"), "line 11: this <seg> has no </seg> before .* line 14"),
     "ended twice": (SOURCE.replace("</seg><seg", "</seg></seg><seg"), "line 7: this </seg> has no <seg>"),
-    "end of a document": (SOURCE.replace("Zeile</seg>", "Zeile"), "line 7: .*before the tag in line 9"),
     "cut off": (SOURCE[: SOURCE.index("drei")], "line 11: this <seg> has no </seg>: is the file cut off"),
     "a comment without an end": (SOURCE.replace("<hl>", "<!-- "), "line 3: this comment does not end"),
     "both sides": (
@@ -132,18 +124,9 @@ def test_one_file_with_sources_and_references_is_that_of_both_sides(bench):
         bench.read(both_sides(bench, WMT22.replace('<seg id="1">three</seg>', "")))
 
 
-def test_other_numbers_of_segments_raise(bench):
-    with pytest.raises(UserError, match=r"src\.sgm has 6 segments.*ref\.xml has 8"):
-        bench.read(sgm(bench, SOURCE, reference(8), max_bad_lines=9))
-    with pytest.raises(UserError, match="the files of 'c' have no rows"):
-        bench.read(sgm(bench, "<html><body>404</body></html>", ""))
-
-
 BAD_SEGMENTS = [
     ('id="2"> zwei', 'id="7"> zwei', r"line 7: has the id 'abcnews.134, 7', but the other side \(.*ref\.xml, line"),
-    ('docid="b"', "docid='c'", "line 11: has the id 'c, 1'"),
     ("<hl>", "<doc id=x>", "line 4: has the id 'x, 1'"),
-    ('id="2"> zwei', "> zwei", r"line 7: has the id 'abcnews.134, \(no id\)'"),
     ('id="2"> zwei', 'note=" id=2" id = "9"> zwei', "line 7: has the id 'abcnews.134, 9'"),
     ("drei", "dr\xffi", r"line 12: is not valid UTF-8 \(byte 4\)"),
     ("drei", "word\n" * 50, "line 11: has more than the 120 bytes that max_line_bytes allows"),
@@ -220,7 +203,6 @@ def test_units_with_both_languages_are_pairs_in_order(encoding, bench):
 
 BAD_UNITS = [
     ("language", unit(cs="a", de="b"), r"this <tu> has no segment in 'en' \(its languages: cs, de\)"),
-    ("language", "<tu/>\n", r"this <tu> has no segment in 'cs' \(its languages: none\)"),
     ("language", "<tu><tuv><seg>x</seg></tuv></tu>\n", "this <tu> has no segment in 'cs'"),
     # Two units of which an end and a beginning were lost look so.
     ("language", unit(cs="a", en="b", en_GB="c", en_US="c").replace("en-GB", "EN"), "different segments in 'en, EN'"),
@@ -239,25 +221,18 @@ def test_bad_units_raise_or_are_dropped(reason, bad, fault, bench):
 
 
 DAMAGED = [
-    (unit(cs="a&nbsp;b", en="x"), 0, r"\(Entity 'nbsp' not defined\)"),
     (unit(cs="a & b", en="x"), 0, "xmlParseEntityRef: no name"),
-    (unit(cs="a", en="AT&T"), 0, "expecting ';'"),
-    (unit(cs="a&#x1F;b", en="x"), 0, "invalid xmlChar value 31"),
-    (unit(cs="a\x02b", en="x"), 0, "invalid Char value 2"),
     (unit(cs="a\udce9b", en="x"), 0, "Invalid bytes in character encoding"),
     (unit(cs="a\n < b", en="x"), 1, "invalid element name"),
-    (unit(cs="<bpt>a", en="x"), 0, r"\(Opening and ending tag mismatch: bpt and seg\)"),
     (unit(cs="a</hi>", en="x"), 0, "mismatch: seg and hi"),
     (GOOD.replace("</tu>", ""), 1, "mismatch: tu and tmx"),
-    (GOOD.replace("<tu>", "<tu tuid=1>"), 0, "AttValue"),
 ]
 
 
 @pytest.mark.parametrize(("bad", "line", "fault"), DAMAGED)
-@pytest.mark.parametrize("root", ["tmx", 'tmx xmlns="http://www.lisa.org/tmx14"'])
-def test_units_that_are_not_well_formed_are_bad_rows(bad, line, fault, root, bench):
+def test_units_that_are_not_well_formed_are_bad_rows(bad, line, fault, bench):
     """With text of over 32 kB, a comment with tags of units, and no document type, so that entities are not defined."""
-    head = f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} version="1.4"><header/>\n<body><!-- <tu> -->\n'
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header/>\n<body><!-- <tu> -->\n'
     units = [unit(cs=f"s{i}", en="word " * 5000) for i in range(7)]
     text = head + "".join([*units, bad, "<!-- </tu> -->", bad, *units]) + TAIL
     data = text.encode(errors="surrogateescape")
@@ -269,23 +244,9 @@ def test_units_that_are_not_well_formed_are_bad_rows(bad, line, fault, root, ben
     assert report["dropped"] == {"xml": 2}
 
 
-def test_a_damaged_file_in_utf_16_is_read_unit_by_unit(bench):
-    text = document(GOOD, unit(cs="a & b", en="x"), GOOD.replace(">a<", ">é語<")).replace("UTF-8", "utf-16")
-    rows, _ = bench.read(tmx(bench, text.encode("utf-16"), max_bad_lines=1))
-    assert [(row["id"], row["source"]) for row in rows] == [(0, "a"), (2, "é語")]
-
-
-def test_a_namespace_or_an_undeclared_prefix_is_no_fault(bench):
-    text = document(GOOD, unit(cs="<x:ph>c</x:ph><ph>d</ph>", en="e"))
-    for root in ('tmx xmlns="http://www.lisa.org/tmx14"', "tmx"):
-        rows, _ = bench.read(tmx(bench, text.replace("<tmx", f"<{root}")))
-        assert [(row["source"], row["target"]) for row in rows] == [("a", "b"), ("c", "e")]
-
-
-@pytest.mark.parametrize("bad", ["", unit(cs="a & b", en="x")])
-@pytest.mark.parametrize("end", ["<tu><tuv", "", "<tu>", "</body>"])
-def test_only_a_file_that_is_cut_off_is_to_be_fetched_again(bad, end, bench):
-    text = document(GOOD, bad, GOOD)
+@pytest.mark.parametrize("end", ["<tu><tuv", "", "</body>"])
+def test_only_a_file_that_is_cut_off_is_to_be_fetched_again(end, bench):
+    text = document(GOOD, unit(cs="a & b", en="x"), GOOD)
     with pytest.raises(LineError, match=r"line \d+: the file ends before </tmx>: is it cut off\? Fetch it again\."):
         bench.read(tmx(bench, text.removesuffix(TAIL) + end, max_bad_lines=9))
     with pytest.raises(
@@ -299,12 +260,9 @@ TMX_FAULTS = {
     "entity bomb": (HEAD.replace('SYSTEM "tmx14.dtd"', f"[{BOMB}]"), unit(cs="&e11;", en="b"), "Maximum entity"),
     "external": (HEAD.replace('"tmx14.dtd"', '"x" [<!ENTITY a SYSTEM "file:///etc/hosts">]'), unit(cs="&a;", en="b"),
                  "undefined entity"),
-    "no document type": ("<tmx><body>", unit(cs="&a;"), r"line 1: the XML is damaged \(Entity 'a' not defined\)"),
     "too deep": (HEAD, GOOD + "<x>" * 10**5, "line 7: the XML is damaged"),
-    "cut off": (HEAD, GOOD + "<tu", "line 7: the XML is damaged"),
     "another root": ("<html>", "", "line 1: the file is <html>, not <tmx>"),
     "no XML": ("404 not found", "", "line 1: the XML is damaged"),
-    "unknown encoding": (HEAD.replace("UTF-8", "x-klingon"), GOOD, r"line 1: .*damaged \(Unsupported encoding"),
 }  # fmt: skip
 
 
@@ -313,11 +271,6 @@ def test_refused_xml_raises_with_its_line(name, bench):
     head, body, sentence = TMX_FAULTS[name]
     with pytest.raises(LineError, match=rf"memory\.tmx, .*{sentence}"):
         bench.read(tmx(bench, head + body + TAIL))
-
-
-def test_an_empty_file_is_damaged(bench):
-    with pytest.raises(LineError, match=r"memory\.tmx, line 1: the XML is damaged"):
-        bench.read(tmx(bench, ""))
 
 
 LANGUAGES = st.sampled_from(["cs", "en", "de", "en-US"])

@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus.download import download
-from nmtcore.corpus.sources import locate_file, missing_manual, partial_path, planned_downloads, sidecar_path
+from nmtcore.corpus.sources import locate_file, missing_manual, planned_downloads, sidecar_path
 
 URL = "https://example.org/a.gz"
 
@@ -54,12 +54,6 @@ def test_a_mirror_has_a_member_of_its_own(tmp_path, locate):
     assert locate(same).input[:2] == (path, "x")
 
 
-def test_another_length_is_a_fault(tmp_path, locate):
-    path = write(tmp_path / "mirror/a")
-    for length, fault in ((5, None), (6, f"{path} has 5 bytes, not 6 as configured: replace it by the right file.")):
-        assert locate(FileSettings(name="a", mirrors=(MirrorSettings(path="a", length=length),))).fault == fault
-
-
 def test_a_download_is_read_with_the_member_of_its_source(tmp_path, locate):
     path = write(tmp_path / "downloads/c/a")
     file = FileSettings(name="c/a", url=URL, member="own", mirrors=(MirrorSettings(path="m", member="other"),))
@@ -85,12 +79,6 @@ def test_files_that_are_not_here(tmp_path, locate):
     assert locate(by_hand).fault == f"b must be fetched by hand: Ask for it. Put it at {tmp_path}/manual/b."
     path = write(tmp_path / "manual/b")
     assert (locate(by_hand).input.path, locate(by_hand).fault) == (path, None)
-
-
-def test_a_file_that_only_a_mirror_could_have(tmp_path):
-    file = FileSettings(name="a", mirrors=(MirrorSettings(path="a"),))
-    located = locate_file(file, downloads=tmp_path, mirror_roots=[str(tmp_path / "no")], manual_folder=tmp_path)
-    assert located.fault == "a is in no folder of `mirrors` in config.yaml, and has no address."
 
 
 def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
@@ -123,8 +111,6 @@ def test_a_plan_names_sizes_sources_and_licences(tmp_path):
         "  hand: 1 kB, by hand, not there yet; licence: by contract",
     ]
     downloads.mkdir()
-    partial_path(downloads / "y").write_bytes(b"x" * 2_000_000)
-    assert plan(files[1:2], mirror_roots=[])[1].startswith("  y: 1,200.0 MB, of which 2.0 MB are there, from https")
     write(downloads / "x")
     assert plan(files[:1], mirror_roots=[]) == []
     huge = FileSettings(name="y", url="https://example.org/y", megabytes=1e12)

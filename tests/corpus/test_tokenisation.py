@@ -61,11 +61,8 @@ def test_real_text_is_tokenised_and_detokenised_as_by_moses(language, shared):
     ("language", "text", "words"),
     [
         ("cs", "v roce 44 př. n. l.", "v roce 44 př. n. l ."),
-        ("cs", "Píše o tom např. Deník.", "Píše o tom např. Deník ."),
         ("en", "It starts at 10:18 a.m.", "It starts at 10 : 18 a.m ."),
         ("en", "I know Mr.", "I know Mr ."),
-        ("en", ".", "."),
-        ("en", "He called it '10 a.m.'", "He called it ' 10 a.m . '"),
         ("en", "(at 10 a.m.)", "( at 10 a.m. )"),
     ],
 )
@@ -73,54 +70,29 @@ def test_a_final_full_stop_is_a_separate_word(language, text, words):
     assert make(language).split(text) == words.split()
 
 
-def test_letters_unknown_to_sacremoses_are_separate_words():
-    """An intended difference: Moses keeps them together."""
-    assert make("cs").split("Mao (毛泽东) a 서울.") == ["Mao", "(", "毛", "泽", "东", ")", "a", "서", "울", "."]
-
-
 RULES = {
     "punctuation attaches to the left, even several marks": ("de", "Was ? ! Ja ... nein ; so : 5 % , gut .",
                                                           "Was?! Ja... nein; so: 5%, gut."),
-    "brackets": ("en", "a ( b [ c { d } e ] f ) g", "a (b [c {d} e] f) g"),
-    "a bracket closes before a full stop": ("en", "( a . )", "(a.)"),
-    "currencies and opening marks attach to the right": ("en", "$ 5 , € 6 , US $ 7 ; ( £ 8 ) ; ¿ qué ? ¡ no !",
-                                                    "$5, €6, US $7; (£8); ¿qué? ¡no!"),
-    "a closing mark at the beginning": ("en", ", a", ", a"),
-    "a backslash attaches to the left, a slash does not": ("en", "a \\ b / c", "a\\ b / c"),
     "other marks stand alone": ("ru", "« Да » – сказал он — & @ # * + = < >", "« Да » – сказал он — & @ # * + = < >"),
-    "marks with letters stand alone": ("en", "a .b c) (d", "a .b c) (d"),
-    "double quotes open and close in turn": ("en", '" a " b " c "', '"a" b "c"'),
     "„ and “ are double quotes": ("de", "„ a “ b \" c „", "„a“ b \"c„"),
     "Czech „ always opens": ("cs", "„ a „ b “ c", "„a „b“ c"),
     "Czech “ always closes": ("cs", "a “ b “ c", "a“ b“ c"),
     "English contractions": ("en", "it 's I 'm don 't '90s the 1990 's", "it's I'm don't '90s the 1990's"),
     "other languages have neither contractions nor apostrophes": ("de", "it 's Hans ' Haus '", "it 's Hans 'Haus'"),
-    "French elisions attach to the right": ("fr", "l' eau d' un aujourd' hui l' 5", "l'eau d'un aujourd'hui l' 5"),
     # Czech numbers and dashes
-    "a Czech number at the end": ("cs", "je to kolem 30 .", "je to kolem 30."),
     "Czech decimals": ("cs", "asi 2 , 8 mil . a 3 . 5 krát", "asi 2,8 mil. a 3.5 krát"),
     "Czech decimals require a preceding number": ("cs", "Petr , 42 , a 7 : 5 a 6 ; 5", "Petr, 42, a 7: 5 a 6; 5"),
     "Czech decimals consist of digits only": ("cs", "5 , 6a 7 , 8. 1,5 , 5", "5, 6a 7, 8. 1,5, 5"),
-    "no decimals in other languages": ("de", "asi 2 , 8 mil .", "asi 2, 8 mil."),
     "Czech -li": ("cs", "bude - li pršet", "bude-li pršet"),
-    "Czech -li with an en dash": ("cs", "bude – li pršet", "bude–li pršet"),
     "Czech e-mail, in all inflected forms": ("cs", "pošle e - mailem zprávu", "pošle e-mailem zprávu"),
     "Czech e-mail at the end (Moses leaves its spaces)": ("cs", "pošle e - mail", "pošle e-mail"),
     "Czech -li after an apostrophe (at which sacremoses fails)": ("cs", "d' - li on", "d'-li on"),
-    "no -li after a number": ("cs", "5 - li pršet", "5 - li pršet"),
-    "no other Czech words attach to a dash": ("cs", "česko - německý slovník a", "česko - německý slovník a"),
-    "no dashes attach in other languages": ("de", "e - mail lesen bitte", "e - mail lesen bitte"),
     # Chinese, Japanese, Korean
     "Japanese words are joined": ("ja", "これ は 本 です 。", "これは本です。"),
-    "Japanese and Latin words are separated": ("ja", "NHK の ニュース 5 本 2", "NHK のニュース 5 本 2"),
-    "brackets between Japanese words": ("ja", "本 ( 本 ) 本", "本 (本) 本"),
-    "Korean has spaces": ("ko", "한국 사람 입니다", "한국 사람 입니다"),
     # The rest
     "separated hyphens are restored": ("en", "well @-@ known @-@ @-@ a", "well-known-@-@ a"),
-    "nothing is unescaped": ("en", "R & amp ; &amp; &quot; a", "R & amp; &amp; &quot; a"),
     "a line like markup is detokenised (an intended difference)": ("en", "< b > a , b < / b >",
                                                                        "< b > a, b < / b >"),
-    "no words": ("en", "", ""),
 }  # fmt: skip
 """By the rule: a language, words, and the text that Moses makes of them."""
 
@@ -189,18 +161,11 @@ def test_japanese_words_and_their_text_lose_nothing(text):
     [
         ("Apple社のiPhone 12を買った。", "Apple 社 の iPhone 12 を 買っ た 。"),
         ("10,000円(税込)", "10 , 000 円 ( 税込 )"),
-        ("New York Timesは", "New York Times は"),
     ],
 )
 def test_japanese_words_are_joined_as_japanese_is_written(text, words):
     assert mecab_words(text) == words.split(" ")
     assert mecab_text(words.split(" ")) == text
-
-
-def test_an_ideographic_space_is_white_space():
-    """MeCab's dictionary has it as a symbol, after which the other words of this sentence are likelier."""
-    text = "宿題を終えた{}後で私は寝た。"
-    assert mecab_words(text.format("\u3000")) == mecab_words(text.format(" "))
 
 
 def test_japanese_words_match_sacrebleus_mecab(shared):
@@ -209,13 +174,6 @@ def test_japanese_words_match_sacrebleus_mecab(shared):
     expected, words = TokenizerJaMecab(), make("ja", "mecab")
     for line in (shared / "data/news/en-ja/test.ja").read_text(encoding="utf-8").split("\n")[:300]:
         assert words.split(line) == expected(line).split()
-
-
-def test_very_long_japanese_lines_are_cut_without_loss():
-    text = ("a" * 999 + "。") * 300  # at which MeCab fails
-    words = mecab_words(text)
-    assert "".join(words) == text
-    assert all(len(word) <= tokenisation.MAX_CHARACTERS for word in words)
 
 
 # Marks within words, characters, spaCy
@@ -270,11 +228,6 @@ def test_characters_are_joined_without_loss(text, language):
     assert make(language, "characters").join(words) == " ".join(text.replace("▁", " ").split()) * is_visible
 
 
-def test_characters_leave_other_words_whole():
-    assert make("zh", "characters").split("他买了 iPhone 12。") == [*"他买了", "▁", "iPhone", "▁", "12", "。"]
-    assert make("th", "characters").split("ที่ กับ") == ["ที่", "▁", "กั", "บ"]
-
-
 def test_words_of_spacy():
     words = make("de", "spacy").split("Das  ist z.B. (sehr) gut.")
     assert words == ["Das", "ist", "z.B.", "(", "sehr", ")", "gut", "."]
@@ -290,12 +243,8 @@ def test_words_of_spacy():
 
 
 def test_mistakes_are_sentences(monkeypatch):
-    with pytest.raises(UserError, match=r"'mosse' is not valid\. Did you mean moses"):
-        build(WordsSettings, {"kind": "mosse"}, where="words")
     with pytest.raises(UserError, match=r"`apostrophes: keep` is of `kind: moses`, not of `kind: spaces`: delete it"):
         build(WordsSettings, {"kind": "spaces", "apostrophes": "keep"}, where="words")
-    with pytest.raises(UserError, match=r"`language` is of `kind: spacy`, not of `kind: moses`: delete it"):
-        build(WordsSettings, {"language": "zh"}, where="words")
     with pytest.raises(UserError, match=r"'mecab' are Japanese \(ja\), but this side's language is 'en'"):
         make("en", "mecab")
     monkeypatch.setitem(sys.modules, "ipadic", None)

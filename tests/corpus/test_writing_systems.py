@@ -61,12 +61,6 @@ def test_text_that_is_cut_into_words_is_noticed(text):
     assert not looks_tokenised([" ".join(sentences)] * 3)
 
 
-def test_thai_that_is_cut_into_words_is_noticed():
-    """Its words are longer than Chinese ones."""
-    assert looks_tokenised(["ผู้ชาย ใน เสื้อ แจ็คเก็ต สีแดง ยืน อยู่ บน ถนน"])
-    assert not looks_tokenised([THAI])
-
-
 def test_text_that_is_cut_into_words_has_a_space_before_full_stops():
     assert looks_tokenised(["A dog .", "Who ?", "So be it."])
     assert not looks_tokenised(["A dog.", "Who ?", "So be it."])

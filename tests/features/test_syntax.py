@@ -9,13 +9,13 @@ from features.sentences import LABELS, VOCABULARY, annotated, annotated_words, w
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nmtcore.annotation.labels import dg_a, dg_b
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
 from nmtcore.features.examples import ragged_column
 from nmtcore.features.schema import features_of, syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
-from nmtcore.syntax.supertags import dg_a, dg_b
 
 
 def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):

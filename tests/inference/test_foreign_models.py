@@ -1,6 +1,5 @@
 """Untrusted bundles and the working directory run no code: models of parsers come only from the user's folders."""
 
-import os
 import subprocess
 import sys
 
@@ -26,7 +25,6 @@ def mark(tmp_path, monkeypatch):
     import catalogue  # noqa: F401
 
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
-    monkeypatch.delenv("CORENLP_HOME", raising=False)
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     return tmp_path / "mark"
@@ -113,19 +111,15 @@ def java():
 @pytest.mark.needs("Java")
 @pytest.mark.parametrize(
     ("tool", "origin"),
-    [("easyccg", "--models"), ("corenlp", "models"), ("easyccg", "downloads"), ("corenlp", "CORENLP_HOME")],
+    [("easyccg", "--models"), ("corenlp", "models"), ("easyccg", "downloads")],
 )
 def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, tool, origin):
     """Shows that the planted code works."""
     model = bundle(tmp_path / "model", tool, tool)
-    folder = plant_model(
-        tmp_path / ("project/downloads/models" if origin == "downloads" else "project/mine") / tool, tool
-    )
+    plant_model(tmp_path / ("project/downloads/models" if origin == "downloads" else "project/mine") / tool, tool)
     monkeypatch.chdir(tmp_path / "project")
     options = ["--models", "mine"] if origin == "--models" else []
-    if origin == "CORENLP_HOME":
-        monkeypatch.setenv("CORENLP_HOME", os.fspath(folder))
-    elif not options:
+    if not options:
         (tmp_path / "project" / "config").mkdir()
         (tmp_path / "project" / "config" / "config.yaml").write_text("models: [nothing, mine]\nscale: paper\n")
     sentence = error_of("translate", model, *options)

@@ -26,9 +26,7 @@ def leaves(values, place=()):
         yield place, values
 
 
-@pytest.mark.parametrize(
-    ("dataset", "scale"), [("demo_en2de", "small"), ("rehearsal_wmt17_tr2en", "paper"), ("rehearsal_cs2en", "smoke")]
-)
+@pytest.mark.parametrize(("dataset", "scale"), [("rehearsal_wmt17_tr2en", "paper"), ("rehearsal_cs2en", "smoke")])
 def test_the_named_file_has_the_value_and_what_no_file_has_is_the_default(root, dataset, scale):
     """Whatever differs from a default was decided by a file, in which the last keys have this value."""
     project = Project([root / "config"], {})

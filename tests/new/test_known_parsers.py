@@ -13,7 +13,6 @@ from nmtcore.new.known_parsers import choose_parsers, known_parsers
 @pytest.fixture
 def make_project(root, tmp_path, monkeypatch):
     """Return a function that makes a project with one folder of models, which is empty at first."""
-    monkeypatch.delenv("CORENLP_HOME", raising=False)
     monkeypatch.setattr(module, "_installed", lambda language: iter(()))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "models").mkdir()

@@ -22,7 +22,6 @@ TARGETS = ["die Katze sieht heute den alten Hund", "eine Maus findet das kleine 
 @pytest.fixture(autouse=True)
 def _no_models_here(monkeypatch):
     """Make parsers the same on all machines."""
-    monkeypatch.delenv("CORENLP_HOME", raising=False)
     monkeypatch.setattr("nmtcore.new.known_parsers._installed", lambda language: iter(()))
 
 
@@ -66,6 +65,8 @@ def write_pipeline(folder, name):
 
 
 def test_the_written_file_says_what_it_chooses(text, root, capsys):
+    from jsonschema import Draft7Validator
+
     main(arguments())
     content, values = written(text)
     assert content.startswith("# yaml-language-server: $schema=../schemas/datasets.schema.json\n")
@@ -94,16 +95,10 @@ def test_the_written_file_says_what_it_chooses(text, root, capsys):
         "recipe": "small",
         "evaluation": {"text": "detokenised", "tokenize": "13a", "roots": "one"},
     }
-    comments = [line for line in content.splitlines() if "#" in line]
-    for words in (
-        "# 60 pairs",
-        "config/README.md",
-        "docs/parsers.md",
-        "downloaded at its first use",
-        "nmtcore check mine",
-    ):
-        assert any(words in comment for comment in comments), words
-    assert "  # - langdetect " in content
+    Draft7Validator(file_schemas()["datasets"]).validate(values)
+    for system in ("transformer_base", "depparse_l1"):
+        run = project_of_folder(text.parent / "mine").run("mine", system, "smoke", 1)
+        assert (run.source, run.target, run.segmentation.name) == ("en", "de", "bpe_joint_2000")
     assert max(map(len, content.splitlines())) <= 120
     assert (text.parent / "mine/config/schemas/datasets.schema.json").is_file()
     output = capsys.readouterr().out
@@ -112,17 +107,6 @@ def test_the_written_file_says_what_it_chooses(text, root, capsys):
     assert "Wrote mine/config/datasets/mine.yaml. Next:\n  " in output
     assert "nmtcore check mine --folder mine\n" in output
     assert f"snakemake -s {root}/Snakefile -d mine --cores 2 results/small/mine/transformer_base.bleu" in output
-
-
-def test_the_written_file_agrees_with_its_schema_and_plans(text):
-    from jsonschema import Draft7Validator
-
-    main(arguments())
-    Draft7Validator(file_schemas()["datasets"]).validate(written(text)[1])
-    project = project_of_folder(text.parent / "mine")
-    for system in ("transformer_base", "depparse_l1", "pascal"):
-        run = project.run("mine", system, "smoke", 1)
-        assert (run.source, run.target, run.segmentation.name) == ("en", "de", "bpe_joint_2000")
 
 
 def test_what_it_sees_changes_what_it_writes(text, capsys):
@@ -179,16 +163,6 @@ def test_text_that_is_cut_into_words_is_scored_as_such(text):
     assert run.evaluation.text == "tokens"
 
 
-def test_words_of_czeng_are_scored_as_such(text, shared):
-    lines = (shared / "data/czeng_sample/data.export-format.0").read_bytes().splitlines(keepends=True)
-    files = {}
-    for split, own in (("train", lines[20:]), ("dev", lines[:10]), ("test", lines[10:20])):
-        (text / f"{split}.czeng").write_bytes(b"".join(own))
-        files[split] = [f"text/{split}.czeng"]
-    main(arguments("--format", "czeng", source="cs", target="en", **files))
-    assert written(text)[1]["evaluation"]["text"] == "tokens"
-
-
 TURKISH = ["Ankara'da yağmur yağıyor.", "Bugün İstanbul'a gidiyorum!", "Ali'nin evi Boğaz'da mı?"]
 
 
@@ -229,9 +203,7 @@ def test_words_are_chosen_by_what_can_be_joined_again(text, capsys):
 
 @pytest.mark.parametrize(
     ("sentence", "language", "tokenize"),
-    [("他站在街上，穿着一件红色的夹克。", "zh", "zh"), ("ผู้ชายในเสื้อแจ็คเก็ตสีแดงยืนอยู่ บนถนน 2", "th", "char"),
-     ("ຜູ້ຊາຍໃສ່ເສື້ອສີແດງຢືນຢູ່ຖະໜົນ", "lo", "char"), ("បុរសម្នាក់ពាក់អាវក្រហមឈរនៅលើផ្លូវ", "km", "char"),
-     ("အနီရောင်အင်္ကျီဝတ်ထားတဲ့အမျိုးသား လမ်းပေါ်မှာရပ်နေတယ်။", "my", "char")],
+    [("他站在街上，穿着一件红色的夹克。", "zh", "zh"), ("ผู้ชายในเสื้อแจ็คเก็ตสีแดงยืนอยู่ บนถนน 2", "th", "char")],
 )  # fmt: skip
 def test_text_without_spaces_becomes_characters(sentence, language, tokenize, text, capsys):
     rewritten(text, [sentence])
@@ -257,33 +229,6 @@ def test_several_tests_are_held_out_of_train(text):
     assert values["filters"][-1] == {"name": "held_out", "splits": ["dev", "news", "web"]}
     dataset = project_of_folder(text.parent / "mine").dataset("mine")
     assert (dataset.tests, dataset.held_out) == (("news", "web", "dev"), ("dev", "news", "web"))
-
-
-def test_tests_without_a_name_are_several_tests(text):
-    main(arguments("--test", "text/dev.en", "text/dev.de", "--test", "news=text/test.en,text/test.de"))
-    values = written(text)[1]
-    assert list(values["splits"]) == ["train", "dev", "test", "test2", "news"]
-    assert values["corpora"]["test2"]["files"] == {"source": "../../text/dev.en", "target": "../../text/dev.de"}
-
-
-def test_a_blind_test_and_the_training_text_as_test_are_mistakes_before_training(text, capsys):
-    main(arguments())
-    for name in ("train.en", "train.de"):
-        shutil.copy(text / name, text / name.replace("train", "test"))
-    assert ": train: all its pairs have a blank side or are also in d" in mistake(capsys, arguments("--force"))
-    for blind, fault in (
-        (
-            None,
-            "  train: all its pairs have a blank side or are also in dev or test, so nothing is left to train on: are",
-        ),
-        ("\n" * 60, "  The split 'test' of mine has only blank lines on its target side: give a file with text; text "),
-    ):
-        if blind:
-            (text / "test.de").write_text(blind)
-        with pytest.raises(SystemExit, match="1"):
-            main(["check", "mine", "--folder", "mine"])
-        assert fault in capsys.readouterr().out
-    assert "scored, but `nmtcore translate MODEL < FILE` translates it." in mistake(capsys, arguments("--force"))
 
 
 TREES = """\
@@ -352,10 +297,7 @@ def test_without_a_parser_systems_that_need_trees_say_so(text, capsys):
     main(["check", "mine", "--folder", "mine"])
     output = capsys.readouterr().out
     assert "  no annotator for dependencies on the source side: not base* (4), depparse* (" in output
-    assert re.search(
-        r"Systems at the scale paper: \d+ of \d+ can be planned; ask for results/mine/SYSTEM.bleu:\n", output
-    )
-    assert len(output.splitlines()) <= 25, "a screen"
+    assert re.search(r"Systems at the scale paper: \d+ of \d+ can be planned; ask for results/mine/SYSTEM", output)
     assert r"mine.yaml: a \x1b[2J\u202e b" in output
     assert not any(map(is_hidden, output)), "control characters of a data set do not reach the terminal"
     assert output.endswith("\nNothing here would stop the workflow.\n")
@@ -435,30 +377,22 @@ def test_the_format_of_each_file_is_its_own(text, capsys):
     assert values["corpora"]["wmt"]["files"] == dict.fromkeys(("source", "target"), "../../text/wmt.xml")
     assert "a part of train, which has 66 pairs" in content
     output = capsys.readouterr().out
-    for side in ("en", "de"):
-        assert f"dev: dev.{side}.foo is read as plain text, since its ending is of no format (--format dev=F" in output
     assert re.search("test +en +3 .*\n.*\nbare +en +3 .*\n.*\nwmt +en +1 ", output)
     main(["check", "mine", "--folder", "mine"])
 
 
 def test_the_format_of_a_split_can_be_given(text, capsys):
-    segments_file(text / "tst.en.html", SOURCES)
     (text / "table.txt").write_text(
         "".join(f"{n} | {s} | {t}\n" for n, s, t in zip("123", TARGETS, SOURCES, strict=True))
     )
-    options = ["--format", "dev=tsv", "--columns", "3", "2", "--separator", " | ", "--format", "test=sgm"]
-    segments_file(text / "tst.de.html", TARGETS)
-    for side in ("en", "de"):  # its first bytes show nothing
-        path = text / f"tst.{side}.html"
-        path.write_text(f"x\n{path.read_text()}")
-    main(arguments(*options, dev=["text/table.txt"], test=["text/tst.en.html", "text/tst.de.html"]))
+    options = ["--format", "dev=tsv", "--columns", "3", "2", "--separator", " | "]
+    main(arguments(*options, dev=["text/table.txt"]))
     values = written(text)[1]
     assert values["corpora"]["dev"]["options"] == {"source_column": 3, "target_column": 2, "separator": " | "}
-    assert (values["corpora"]["test"]["format"], values["corpora"]["train"]["format"]) == ("sgm", "plain")
-    assert "options" not in values["corpora"]["test"]
+    assert values["corpora"]["train"]["format"] == "plain"
     assert "no odd lines" in capsys.readouterr().out
     fault = mistake(capsys, arguments("--force", *options[:2], "--header", dev=["text/table.txt"]))
-    assert "dev of mine has no pair that can be read" in fault.replace("The split 'dev'", "dev")
+    assert "The split 'dev' of mine has no pair that can be read" in fault
 
 
 def test_the_columns_of_a_table_are_shown_if_they_are_wrong(text, capsys):
@@ -477,22 +411,8 @@ def test_the_columns_of_a_table_are_shown_if_they_are_wrong(text, capsys):
     assert re.search("train +en +40 ", capsys.readouterr().out)
 
 
-def test_one_language_on_both_sides_is_said(text, capsys):
-    sentence = "Both sides are in 'en', as of paraphrases or simplifications: if they are not, correct the codes"
-    main(arguments(target="de"))
-    assert "Both sides" not in capsys.readouterr().out
-    for split in ("train", "dev", "test"):
-        rows = (text / f"{split}.en").read_text(encoding="utf-8")
-        (text / f"{split}.de").write_text(rows.replace("the", "this"), encoding="utf-8")
-    main(arguments("--force", target="en"))
-    assert sentence in capsys.readouterr().out
-    main(["check", "mine", "--folder", "mine"])
-    assert sentence in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("name", ["mine.yaml", "mine.yml"])
-def test_nothing_is_overwritten_without_force(name, text, capsys):
-    path = text.parent / "mine/config/datasets" / name
+def test_nothing_is_overwritten_without_force(text, capsys):
+    path = text.parent / "mine/config/datasets/mine.yml"
     schema = text.parent / "mine/config/schemas/datasets.schema.json"
     for own in (path, schema):
         own.parent.mkdir(parents=True)
@@ -517,40 +437,17 @@ def test_nothing_is_overwritten_without_force(name, text, capsys):
         ({"source": "english"}, "--source: 'english' is no language code: write the two letters of ISO 639-1"),
         ({"target": ""}, "--target missing: only a treebank alone (--gold) has one language."),
         ({"target": "ger"}, "if a language has no two). Did you mean de?"),
-        ({"source": "cz"}, "if a language has no two). Did you mean cs?"),
-        ({"target": "jp_JP"}, "if a language has no two). Did you mean ja?"),
         ({"dev": ["text/dev.en", "text/no.de"]}, "--dev: text/no.de does not exist."),
         ({"dev": ["/dev/null", "text/dev.de"]}, "--dev: /dev/null is not a regular file, and so cannot be read twice"),
-        ({"dev": ["text/dev.en", "text"]}, "--dev: text is a folder, not a file."),
         ({"dev": ["text/dev.en"]}, "--dev has 1 file, but the format plain needs 2: write --dev SOURCE TARGET."),
-        ({"dev": ["text/dev.en"]}, "SOURCE TARGET. If it is a table, add --format dev=tsv."),
-        (
-            {"dev": ["text/dev.en", "text/x.tmx"]},
-            "--dev: text/dev.en is plain, but text/x.tmx is tmx: convert one of th",
-        ),
-        (
-            {"dev": ["text/dev.en", "text/dev.de", "--header"]},
-            "--header are for tables, but no file is one: add --form",
-        ),
-        (
-            {"dev": ["text/dev.en", "text/dev.de", "--format", "web=tsv"]},
-            "--format web=tsv: no files are given for web.",
-        ),
-        ({"dev": ["text/dev.en", "text/test.de"]}, "dev.en has 4 lines, but "),
-        (
-            {"dev": ["text/dev.en", "text/../text/dev.en"]},
-            "--dev: both sides are the same file, text/dev.en: write --dev S",
-        ),
+        ({"dev": ["text/dev.en", "text/x.tmx"]}, "dev.en is plain, but text/x.tmx is tmx: convert one"),
+        ({"dev": ["text/dev.en", "text/dev.de", "--header"]}, "are for tables, but no file is one: add --"),
+        ({"dev": ["text/dev.en", "text/dev.de", "--format", "web=tsv"]}, "web=tsv: no files are given for web."),
+        ({"dev": ["text/dev.en", "text/../text/dev.en"]}, "both sides are the same file, text/dev.en: "),
         ({"test": ["train=text/dev.en,text/dev.de"]}, "--test train: the name means another sort of split: choose"),
         ({"test": ["no=text/dev.en,text/dev.de"]}, "'no' means something else in YAML: choose another name."),
-        ({"test": ["2014=text/dev.en,text/dev.de"]}, "'2014' cannot be the name of a test: a name has small letters"),
-        ({"test": ["text/test.en", "text/test.de", "--gold", "My=a"]}, "'gold_My' cannot be the name of a treebank: "),
         ({"test": ["text/test.en=1.tsv"]}, "--test: text/test.en=1.tsv does not exist."),
-        ({"test": ["more=text/dev.en"]}, "--test more has 1 file, but the format plain needs 2: write --test more S"),
-        (
-            {"test": ["text/dev.en"]},
-            "TARGET; text without references cannot be scored, but `nmtcore translate MODEL < ",
-        ),
+        ({"test": ["text/dev.en"]}, "TARGET; text without references cannot be scored, but `nmtcore tr"),
         ({"test": ["text/test.en", "text/test.de", "--gold", "b"]}, "--gold b: write NAME=SOURCE, NAME=SOURCE,TARGET"),
         ({"dev": ["text/dev.de", "text/dev.en"]}, "seem to be in the language of the other side"),
     ],
@@ -561,73 +458,14 @@ def test_a_mistake_is_one_sentence(options, message, text, capsys):
     assert not list((text.parent / "mine").rglob("datasets/*"))
 
 
-@pytest.mark.parametrize(("folder", "message"), [("text/dev.en", "exists already"), ("/proc/no", "/proc/no does not")])
-def test_a_folder_that_cannot_be_made_is_a_mistake(folder, message, text, capsys):
-    assert message in mistake(capsys, arguments(folder=folder))
-    assert message in mistake(capsys, ["new", "component", "mine", "--folder", folder])
-
-
-def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_text_is_read(text, capsys):
-    (text.parent / "mine/config").mkdir(parents=True)
-    (text.parent / "mine/config/datasets").write_text("")
-    (text / "dev.en").write_text("one line too few\n")
-    assert "/mine/config/datasets exists already, but is not a folder" in mistake(capsys, arguments())
-
-
-PARSER = """
-from nmtcore.annotation.base import Annotator
-from nmtcore.config.annotators import AnnotatorSettings
-from nmtcore.config.ranges import settings_class
-
-
-@settings_class
-class ChainSettings(AnnotatorSettings):
-    gives = ("dependencies",)
-
-
-class Chain(Annotator):
-    def parse(self, sentences):
-        return []
-"""
-
-
-def test_check_names_a_parser_of_ones_own(text, capsys):
-    main(arguments("--parser", "none"))
-    folder = text.parent / "mine/config"
-    (folder / "annotators").mkdir()
-    (folder / "annotators/chain.py").write_text(f'"""Chains."""\n{PARSER}')
-    with (folder / "datasets/mine.yaml").open("a") as file:
-        file.write("annotators: {own: {tool: chain}}\nsyntax: {source: {dependencies: own}}\n")
-    capsys.readouterr()
-    main(["check", "mine", "--folder", "mine"])
-    assert "\n  own: chain; it is your own, and needs no model\n" in capsys.readouterr().out
-
-
-def test_many_lines_that_cannot_be_read_are_a_mistake(text, capsys):
+def test_lines_that_cannot_be_read_are_a_mistake_unless_they_are_allowed(text, capsys):
     (text / "dev.en").write_bytes(b"caf\xe9\nb\nc\nd\n")
     line = mistake(capsys, arguments())
     assert "1 of 4 pairs of dev cannot be read. The first one: " in line
-    latin_1 = " If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW."
     assert "text/dev.en, line 1: is not valid UTF-8 (byte 4). Correct the files, or drop these pairs with " in line
-    assert line.endswith(f"--max-bad-lines 1.{latin_1}")
-
-
-def test_max_bad_lines_drops_more_of_them(text, capsys):
-    (text / "train.en").write_bytes(
-        b"\xe9\n" * 2 + "".join(f"{SOURCES[row % 3]} {row}\n" for row in range(58)).encode()
-    )
-    assert "Correct the files, or drop these pairs with --max-bad-lines 2." in mistake(capsys, arguments())
-    assert "2 of 60 pairs" in mistake(capsys, arguments("--max-bad-lines", "1"))
-    main(arguments("--max-bad-lines", "2"))
-    assert written(text)[1]["max_bad_lines"] == 2
-
-
-def test_sentences_that_only_one_treebank_has_are_named(text, capsys):
-    for side, numbers in (("en", range(60)), ("de", range(3, 60))):
-        (text / f"{side}.conllu").write_text("".join(f"# sent_id = {side}_x-{n}\n{TREES}" for n in numbers))
-    main(arguments("--gold", "x=text/en.conllu,text/de.conllu"))
-    (said,) = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
-    assert said.startswith("gold_x: Sentences whose ids the other file lacks are left out: 3 of 60 in ")
+    assert line.endswith("--max-bad-lines 1. If it is Latin-1: iconv -f ISO-8859-1 -t UTF-8 OLD > NEW.")
+    main(arguments("--max-bad-lines", "1"))
+    assert written(text)[1]["max_bad_lines"] == 1
 
 
 def test_check_names_all_that_would_stop_the_workflow(text, capsys):
@@ -659,28 +497,6 @@ def test_check_names_all_that_would_stop_the_workflow(text, capsys):
     stopped = sum(map(int, re.findall(r"\(This stops (\d+) systems\.\)", output)))
     assert planned == 0
     assert 0 < stopped <= total == len(project_of_folder(text.parent / "mine").system_entries)
-
-
-def test_check_of_a_data_set_whose_files_are_not_here(text, capsys):
-    main(["check", "nc11_en2de", "--folder", "text", "--mirrors", "gone", "--mirrors", "https://example.org/gone"])
-    output, errors = capsys.readouterr()
-    assert errors == f"mirrors: the folder {text.parent}/gone does not exist.\n"
-    assert "not there yet; the workflow downloads it from https://" in output
-    assert "\nText:\n  The text of train, dev, test" in output
-    assert not (text / "downloads").exists()
-
-
-def test_check_of_files_on_a_mirror(text, shared, capsys):
-    with pytest.raises(SystemExit, match="1"):
-        main(["check", "multi30k_cs2en", "--mirrors", str(shared / "data"), "--limit", "50"])
-    output = capsys.readouterr().out
-    (fault,) = output.partition("\nThis would stop the workflow, or the systems that need it:\n")[2].splitlines()
-    assert fault.startswith(
-        "  The annotator easyccg cannot run yet: models/easyccg/easyccg.jar must be fetched by hand"
-    )
-    assert "\nFiles: 8 of 8 on this machine\n" in output
-    assert "train: only the first 50 pairs were read." in output
-    assert "50+" in output
 
 
 def test_check_of_the_demo_and_of_an_unknown_name(text, capsys):

@@ -29,9 +29,9 @@ def shifted(source, target, place, lines):
     return np.delete(source, slice(place, place + lines)), target[:-lines]
 
 
-@pytest.mark.parametrize("count", [300, 400, 1000, 3000])
-@pytest.mark.parametrize("lines", [1, -1, 5, -30])
-@pytest.mark.parametrize("part", [0, 0.03, 0.5])
+@pytest.mark.parametrize("count", [300, 1000, 3000])
+@pytest.mark.parametrize("lines", [1, -30])
+@pytest.mark.parametrize("part", [0, 0.5])
 def test_a_shift_is_found_with_its_lines_and_its_place(count, lines, part):
     place = int(part * count)
     source, target = shifted(*made_up(count, seed=count), place, lines)
@@ -58,17 +58,6 @@ def test_each_of_two_stretches_is_found():
         assert abs(shift.end - end) < 6
 
 
-def test_a_shift_of_the_last_pairs_is_found():
-    (shift,) = find_shifts(*shifted(*made_up(1001, seed=5), 800, -1))
-    assert (shift.lines, abs(shift.first - 800) < 6, shift.end) == (-1, True, 1000)
-
-
-def test_blocks_of_few_lengths_tell_nothing():
-    """Text in blocks of one length each, whose translations begin another block earlier."""
-    source = np.repeat(np.random.default_rng(6).permutation(np.arange(20, 70, 5)), 150)
-    assert find_shifts(source, np.roll(source, -90)) == []
-
-
 def test_one_very_long_line_decides_nothing():
     source, target = made_up(1000, seed=2)
     target[500] = 100_000
@@ -77,7 +66,7 @@ def test_one_very_long_line_decides_nothing():
     assert [shift.lines for shift in find_shifts(source, target)] == [1]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(12))
 def test_lengths_of_formulas_tell_nothing(seed):
     """Sentences of a few patterns, whose translations have any length: in turns, at random, in blocks, repeated."""
     draw = np.random.default_rng(seed)
@@ -91,13 +80,6 @@ def test_lengths_of_formulas_tell_nothing(seed):
     digits = np.array([len(str(row)) for row in range(count)])
     source, target = (draw.integers(10, 80, patterns)[numbers] + digits for _ in range(2))
     assert find_shifts(source, target) == []
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 49, 99])
-def test_few_pairs_tell_nothing(count):
-    source, target = made_up(200, seed=3)
-    assert find_shifts(source[:count], target[1 : count + 1]) == []
-    assert correlation(source[:9], target[:9]) is None
 
 
 def test_the_correlation_is_that_of_ranks():

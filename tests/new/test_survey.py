@@ -3,7 +3,6 @@
 import random
 import re
 import subprocess
-import unicodedata
 from itertools import product
 
 import numpy as np
@@ -136,16 +135,6 @@ def test_counts_of_a_split_are_those_of_a_plain_loop(tmp_path):
             assert split_survey.sides[side].unit == "words"
 
 
-@pytest.mark.parametrize("share", [0.01, 0.5, 0.99, 1.0])
-def test_percentiles_are_those_of_the_sorted_list(share):
-    draw = random.Random(4)
-    for count in (1, 2, 3, 99, 100, 101):
-        values = [draw.randrange(20) for _ in range(count)]
-        expected = next(v for v in sorted(values) if sum(other <= v for other in values) >= share * count)
-        assert percentile(np.array(values), share) == expected
-    assert percentile(np.zeros(0, int), share) == 0
-
-
 def test_overlaps_are_those_of_a_plain_loop(tmp_path):
     texts = {"dev": random_pairs(60, 5), "other": random_pairs(40, 6), "train": random_pairs(90, 7)}
     splits = {"train": "train", "dev": "dev", "test": "other"}
@@ -167,67 +156,39 @@ def numbered(numbers):
     return both([(f"source {number}", f"target {number}") for number in numbers])
 
 
-@pytest.mark.parametrize(("dev", "test", "shared"), [(40, 300, 3), (300, 40, 5), (40, 40, 4), (40, 40, 40)])
+@pytest.mark.parametrize(("dev", "test", "shared"), [(40, 300, 5), (300, 40, 5), (40, 40, 4)])
 def test_tests_that_share_more_than_a_tenth_with_dev_are_named(dev, test, shared, tmp_path):
     """A tenth of the smaller one of the two."""
     texts = {"train": range(1000, 1040), "dev": range(dev), "test": range(dev - shared, dev - shared + test)}
     splits = {split: split for split in texts}
     survey = dataset(tmp_path, {split: numbered(numbers) for split, numbers in texts.items()}, splits=splits)
-    said = [line for line in survey_lines(survey) if line.startswith("test: ") and "dev" in line]
-    assert survey.faults == []
-    expected = f"test: {shared} of {test} pairs are also in dev"
-    assert [line.partition(", so")[0] for line in said] == [expected] * (shared > 4)
+    said = [line.partition(", so")[0] for line in survey_lines(survey) if line.startswith("test: ") and "dev" in line]
+    assert said == [f"test: {shared} of {test} pairs are also in dev"] * (shared > 4)
 
 
-@pytest.mark.parametrize(("test", "is_fault"), [(range(40), True), (range(1, 40), False), (range(90), True)])
-def test_train_must_have_a_pair_that_is_not_in_dev_or_a_test(test, is_fault, tmp_path):
-    """Pairs with an empty side do not count. Of a part of train, nobody knows."""
-    texts = {"train": numbered(range(40)), "dev": numbered(range(90, 95)), "test": numbered(test)}
-    texts["train"] = {side: content + b"\n" for side, content in texts["train"].items()}
-    fault = (
-        "train: all its pairs have a blank side or are also in dev or test, so nothing is left to train on: are these "
-        "the right files?"
-    )
-    splits = {split: split for split in texts}
-    assert dataset(tmp_path, texts, splits=splits).faults == [fault] * is_fault
-    assert dataset(tmp_path, texts, splits=splits, limit=30).faults == []
-
-
-@pytest.mark.parametrize("side", ["source", "target"])
-@pytest.mark.parametrize("split", ["train", "dev", "test"])
+@pytest.mark.parametrize(("split", "side"), [("dev", "source"), ("test", "target")])
 def test_a_side_that_is_blank_is_a_fault(split, side, tmp_path):
     """Blank lines among others are counted; of a part of a file, nobody knows."""
     texts = {"train": numbered(range(40)), "dev": numbered(range(50, 55)), "test": numbered(range(60, 65))}
-    blank = b"\n \n\t\n\xc2\xa0\n" * (len(texts[split][side].splitlines()) // 4) + b"\n" * (split != "train")
     splits = {own: own for own in texts}
-    count = len(blank.splitlines())
-    some = texts | {split: texts[split] | {side: blank[:-1] + b"word\n"}}
-    survey = dataset(tmp_path, some, splits=splits)
-    assert (survey.faults, len(survey.splits[split].odd["empty"])) == ([], count - 1)
+    blank = b"\n \n\t\n\xc2\xa0\n\n"
+    survey = dataset(tmp_path, texts | {split: texts[split] | {side: blank[:-1] + b"word\n"}}, splits=splits)
+    assert (survey.faults, len(survey.splits[split].odd["empty"])) == ([], 4)
     blind = texts | {split: texts[split] | {side: blank}}
     (fault,) = dataset(tmp_path, blind, splits=splits).faults
     assert fault.startswith(
-        "train: all its pairs have a blank side or"
-        if split == "train"
-        else f"The split '{split}' of mine has only blank lines on its {side} side: give a file with text"
+        f"The split '{split}' of mine has only blank lines on its {side} side: give a file with text"
     )
     assert ("`nmtcore translate MODEL < FILE` translates it" in fault) == (split == "test")
-    assert dataset(tmp_path, blind, splits=splits, limit=3).faults == []
+    cut = dataset(tmp_path, blind, splits=splits, limit=3)
+    assert (cut.faults, cut.splits["train"].pairs, cut.splits["train"].is_cut) == ([], 3, True)
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "fault"),
-    [
-        (b"a\nb\n", b"a\nb\nc\n", "train.source has 2 lines, but {}/train.target has 3"),
-        (b"\xff\n", b"a\n", "'train' of mine has no pair that can be read. {}/train.source, line 1: is not valid UTF"),
-    ],
-)
-def test_faults_that_end_reading_are_told(source, target, fault, tmp_path):
-    train = {"source": source, "target": target}
+def test_faults_that_end_reading_are_told(tmp_path):
+    train = {"source": b"a\nb\n", "target": b"a\nb\nc\n"}
     survey = dataset(tmp_path, {"train": train, "dev": both([("a b", "c d")])})
-    (said,) = survey.splits["train"].faults
-    assert fault.format(tmp_path) in said
-    assert survey.faults == [said]
+    (said,) = survey.faults
+    assert f"train.source has 2 lines, but {tmp_path}/train.target has 3" in said
 
 
 MANY_EN = [f"The old dog sees house number {n} and then goes home" for n in range(FEWEST_JUDGED)]
@@ -237,16 +198,12 @@ NUMBERS = [f"{n}.5" for n in range(FEWEST_JUDGED)]
 CHINESE = [f"两只{name}狗在草地上奔跑。" for name in ("train", "Linux", "Emacs", "Python")] * 5
 WRONG_SIDES = {
     "numbers": (NUMBERS[:18] + MANY_EN[18:], MANY_DE, "18 of 20 source sentences drawn have no letters, such as '"),
-    "few numbers": (NUMBERS[:17] + MANY_EN[17:], MANY_DE, None),
     "another language": (MANY_EN, MANY_FR[:18] + MANY_DE[18:], "18 of 20 target sentences drawn seem to be in another"),
-    "in part": (MANY_EN, MANY_FR[:17] + MANY_DE[17:], None),
-    "few": (MANY_EN[:19], MANY_FR[:19], None),
     "swapped": (
         MANY_EN,
         [f"{text}!" for text in MANY_EN[:11]] + MANY_DE[11:],
         "11 of 20 target sentences drawn seem to",
     ),
-    "copied": (MANY_EN, MANY_EN[:19] + MANY_DE[19:], None),
     "copied from a third one": (MANY_FR * 10 + MANY_EN, MANY_FR * 10 + MANY_DE, None),
     "words that look like another language": (MANY_EN, ["Haus", "Hund", "Katze", "Maus", "alt"] * 4, None),
 }
@@ -265,13 +222,6 @@ def test_latin_names_do_not_hide_chinese(tmp_path):
     survey = dataset(tmp_path, texts, target="zh", languages=True)
     assert survey.splits["train"].sides["target"].others > 0.5
     assert survey.faults == []
-
-
-def test_a_limit_cuts_the_survey(tmp_path):
-    splits = {"train": both([(f"a {n}", f"b {n}") for n in range(10)]), "dev": both([("a b", "c d")] * 3)}
-    cut = dataset(tmp_path, splits, limit=4)
-    assert (cut.splits["train"].pairs, cut.splits["train"].is_cut) == (4, True)
-    assert cut.splits["dev"].is_cut is False
 
 
 def test_scripts_without_spaces_are_measured_in_characters(tmp_path):
@@ -342,15 +292,6 @@ def test_shares_are_what_the_filter_drops():
     ]
 
 
-def test_swapped_files_are_a_fault():
-    _, faults = judged(list(zip(GERMAN, ENGLISH, strict=True)), LANGUAGES)
-    assert faults == [
-        f"4 of 4 {side} sentences drawn seem to be in the language of the other side, not in '{code}': are the files "
-        "swapped?"
-        for side, code in LANGUAGES.items()
-    ]
-
-
 def test_a_language_that_langdetect_does_not_know_is_left_out():
     survey, faults = judged([(ENGLISH[0], "Dźěći hrajkaja w zahrodźe.")], {"source": "en", "target": "hsb"})
     assert (survey.sides["source"].others, survey.sides["target"].others) == (0, None)
@@ -379,20 +320,15 @@ def is_odd(name, text):
     return bool(oddities(pa.record_batch(columns))[name][0])
 
 
-@pytest.mark.parametrize(("encoding", "text"), [(name, text) for name, texts in MISREAD.items() for text in texts])
-def test_utf_8_that_was_read_as_another_encoding_is_odd(text, encoding):
-    assert is_odd("misread", text.encode().decode(encoding, "replace"))
+@pytest.mark.parametrize("encoding", MISREAD)
+def test_utf_8_that_was_read_as_another_encoding_is_odd(encoding):
+    texts = (text.encode().decode(encoding, "replace") for text in MISREAD[encoding])
+    assert [text for text in texts if not is_odd("misread", text)] == []
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in CLEAN.items() for text in texts])
-def test_clean_text_is_not_odd(name, text):
-    assert not is_odd(name, text)
-
-
-@pytest.mark.parametrize("text", ["Ka\u0308se", "a\u030a", "\u1112\u1161\u11ab", "Pr\u030ci\u0301lis\u030c"])
-def test_letters_and_accents_apart_are_odd(text):
-    assert is_odd("decomposed", text)
-    assert not is_odd("decomposed", unicodedata.normalize("NFC", text))
+@pytest.mark.parametrize("name", CLEAN)
+def test_clean_text_is_not_odd(name):
+    assert [text for text in CLEAN[name] if is_odd(name, text)] == []
 
 
 @pytest.mark.parametrize(
@@ -404,31 +340,21 @@ def test_letters_and_accents_apart_are_odd(text):
         ("brother ￭'s car ￭.", "brother's car."),
     ],
 )
-@pytest.mark.parametrize("side", [0, 1])
-def test_pieces_are_a_fault_with_a_command_that_undoes_them(cut, text, side, tmp_path):
+def test_pieces_are_a_fault_with_a_command_that_undoes_them(cut, text, tmp_path):
     clean = [(f"one {row}", f"zwei {row}") for row in range(20)]
     pairs = [list(pair) for pair in clean]
     for row in (3, 6, 9):
-        pairs[row][side] = cut
+        pairs[row][1] = cut
     survey = dataset(tmp_path, {"train": both(pairs), "dev": both(clean)})
     (fault,) = survey.faults
-    assert fault.startswith(f"train: 3 of 20 {('source', 'target')[side]} sentences drawn are cut into pieces")
+    assert fault.startswith("train: 3 of 20 target sentences drawn are cut into pieces")
     command = re.search(r"in all files: (.*) FILE > NEW", fault)[1]
     undone = subprocess.run(["bash", "-c", command], input=f"{cut}\n", text=True, capture_output=True, check=True)
     assert undone.stdout == f"{text}\n"
-    pairs[3][side] = pairs[6][side] = "few"
+    pairs[3][1] = pairs[6][1] = "few"
     survey = dataset(tmp_path, {"train": both(pairs), "dev": both(clean)})
     assert survey.faults == []
     assert survey.splits["train"].odd["pieces"] == ["train:10"]
-
-
-def test_an_oddity_is_shown_where_it_is(tmp_path):
-    pairs = [("x" * 200 + " MÃ¼ller " + "y" * 200, "Ä" * 100 + " \u200b")] * 7
-    shown = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}).splits["train"].shown
-    assert shown["misread"] == [
-        f"train:{row}: ...{'x' * 23} MÃ¼ller {'y' * 18}... ||| {'Ä' * 50}..." for row in range(1, 6)
-    ]
-    assert shown["invisible"][0].endswith(f" ||| ...{'Ä' * 25} \\u200b")
 
 
 def sentences(count, seed):
@@ -457,15 +383,6 @@ def test_shifted_files_are_a_fault_with_the_line(tmp_path):
     assert "the source seems to lack 1 line there, or the target to have 1 line more." in fault
 
 
-def test_few_shifted_pairs_of_many_are_noted(tmp_path):
-    pairs = sentences(20_200, 3)
-    pairs = [*pairs[:9000], *shift(pairs[9000:9181], 0), *pairs[9181:]]
-    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(sentences(5, 4))})
-    assert survey.faults == []
-    (note,) = survey.splits["train"].notes
-    assert abs(int(re.search(r"from about line (\d+) of train on", note)[1]) - 9001) < 5
-
-
 def test_sides_in_another_order_are_a_fault_if_they_are_sentences(tmp_path):
     sources, targets = zip(*sentences(600, 5), strict=True)
     unordered = list(zip(sources, random.Random(6).sample(targets, 600), strict=True))
@@ -477,3 +394,31 @@ def test_sides_in_another_order_are_a_fault_if_they_are_sentences(tmp_path):
     (fault,) = survey.faults
     assert fault.startswith("train: the lengths of both sides hardly go together (correlation ")
     assert not any(own.notes for own in survey.splits.values())
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 0.99, 1.0])
+def test_percentiles_are_those_of_the_sorted_list(share):
+    draw = random.Random(4)
+    for count in (1, 2, 3, 99, 100, 101):
+        values = [draw.randrange(20) for _ in range(count)]
+        expected = next(v for v in sorted(values) if sum(other <= v for other in values) >= share * count)
+        assert percentile(np.array(values), share) == expected
+    assert percentile(np.zeros(0, int), share) == 0
+
+
+def test_an_oddity_is_shown_where_it_is(tmp_path):
+    pairs = [("x" * 200 + " MÃ¼ller " + "y" * 200, "Ä" * 100 + " \u200b")] * 7
+    shown = dataset(tmp_path, {"train": both(pairs), "dev": both(pairs)}).splits["train"].shown
+    assert shown["misread"] == [
+        f"train:{row}: ...{'x' * 23} MÃ¼ller {'y' * 18}... ||| {'Ä' * 50}..." for row in range(1, 6)
+    ]
+    assert shown["invisible"][0].endswith(f" ||| ...{'Ä' * 25} \\u200b")
+
+
+def test_few_shifted_pairs_of_many_are_noted(tmp_path):
+    pairs = sentences(20_200, 3)
+    pairs = [*pairs[:9000], *shift(pairs[9000:9181], 0), *pairs[9181:]]
+    survey = dataset(tmp_path, {"train": both(pairs), "dev": both(sentences(5, 4))})
+    assert survey.faults == []
+    (note,) = survey.splits["train"].notes
+    assert abs(int(re.search(r"from about line (\d+) of train on", note)[1]) - 9001) < 5

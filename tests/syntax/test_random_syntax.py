@@ -67,9 +67,3 @@ def test_tags_equal_those_computed_word_by_word(corpus, types, seed, side):
         oracle(id, word, types=types, seed=seed, side=side) for id, length in corpus for word in range(length)
     ]
     assert all(0 <= tag < types for tag in tags)
-
-
-@pytest.mark.parametrize("types", [0, -1, 2**31])
-def test_an_impossible_number_of_types_is_an_error(types):
-    with pytest.raises(ValueError):
-        random_tags(np.array([1]), np.array([1]), types=types, seed=1, side="source")

@@ -105,12 +105,11 @@ def _line(words: Sequence[str]) -> str:
 
 
 def find_unpacked_model(folder: Path) -> Path:
-    """Find the folder with the file `categories`: `folder` itself, its `model`, or the first other folder in it."""
-    candidates = [folder, folder / "model", *sorted(path for path in folder.iterdir() if path.is_dir())]
-    models = [candidate for candidate in candidates if (candidate / "categories").is_file()]
+    """Find the folder with the file `categories`: `folder` itself, or the first folder in it."""
+    models = [*folder.glob("categories"), *sorted(folder.glob("*/categories"))]
     if not models:
         raise UserError(
             f"{folder} has easyccg.jar but no model, which is a folder with the files categories, classifier, "
             "unaryRules...: unpack a model there, as https://github.com/mikelewis0/easyccg says."
         )
-    return models[0]
+    return models[0].parent

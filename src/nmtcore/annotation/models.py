@@ -5,7 +5,6 @@ user's folders are searched for it, neither the working directory nor the folder
 """
 
 import json
-import os
 import re
 import site
 from collections.abc import Container, Sequence
@@ -19,15 +18,10 @@ _SPACY_PIPELINE = re.compile(r"[a-z]{2,3}_[a-z]+_[a-z]+_(?:sm|md|lg|trf)").fullm
 """Names of spaCy's own pipelines: language, type, genre and size, as in en_core_web_sm."""
 
 
-HOMES = {"corenlp": "CORENLP_HOME"}
-"""Environment variables that may give the folder of a model."""
-
-
 def has_model(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:
     """Say whether a model for an annotator's `tool` (a key of `ANNOTATORS`) is on this machine.
 
-    It may be in one of `folders`, in the folder that its environment variable names, or an installed spaCy pipeline. No
-    package is imported to check this.
+    It may be in one of `folders`, or an installed spaCy pipeline. No package is imported to check this.
     """
     if tool == "spacy" and installed_pipeline(name) is not None:
         return True
@@ -37,25 +31,19 @@ def has_model(name: str, folders: Sequence[str | Path], *, tool: str) -> bool:
 def candidate_paths(name: str, folders: Sequence[str | Path]) -> list[Path]:
     """List the paths that a model may have, in the order of search; raise a `ValueError` if its name is not plain."""
     check_model_name(name)
-    paths = [Path(folder) / name for folder in folders]
-    if home := os.environ.get(HOMES.get(name, "")):
-        paths.append(Path(home))
-    return paths
+    return [Path(folder) / name for folder in folders]
 
 
 def first_model_path(name: str, folders: Sequence[str | Path], *, holds: str = "") -> Path | None:
     """Return the absolute path of the first model among the candidates, or None if there is none.
 
     `holds` is a glob that must match in the model's folder; if empty, the model is a file or a folder with one file.
-    Raises `UserError` if its environment variable names another folder.
     """
     for path in candidate_paths(name, folders):
         if holds and path.is_dir() and any(path.glob(holds)):
             return path.resolve()
         if not holds and (file := _single_file(path)):
             return file.resolve()
-    if home := os.environ.get(HOMES.get(name, "")):
-        raise UserError(f"{HOMES[name]} is {home}, which is no folder that holds {holds}: correct or unset it.")
     return None
 
 
@@ -89,7 +77,7 @@ class MissingModel(UserError):
 
 
 def find_model(name: str, folders: Sequence[Path], *, description: str, holds: str = "") -> Path:
-    """Find a model by its name, in one of `folders` or through its environment variable; a path is no name.
+    """Find a model by its name, in one of `folders`; a path is no name.
 
     `description` names the type of the model in messages ("Stanza model"); `holds` is as for `first_model_path`. Raises
     UserError if the name is not plain, and MissingModel, which lists the searched paths, if there is no such model.

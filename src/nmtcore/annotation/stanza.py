@@ -10,7 +10,7 @@ such folders):
     forward_charlm.pt, backward_charlm.pt    character language models, likewise
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,7 +41,6 @@ class Stanza(Annotator):
         except ImportError as error:
             raise UserError("Stanza needs the package stanza: pip install stanza.") from error
         folder = self.find_model()
-        paths = _model_paths(folder, constituency=self.settings.constituency)
         with TemporaryDirectory(prefix="nmtcore-stanza-") as temporary, environment(HF_HUB_OFFLINE="1"):
             # Stanza requires a list of its models; with an empty list it uses the paths of the options.
             resources = Path(temporary, "resources.json")
@@ -56,7 +55,7 @@ class Stanza(Annotator):
                     tokenize_pretokenized=True,
                     use_gpu=torch.cuda.is_available(),
                     verbose=False,
-                    **_options(folder, paths),
+                    **_options(folder, constituency=self.settings.constituency),
                 )
             except (MemoryError, UserError):
                 raise
@@ -87,23 +86,18 @@ class Stanza(Annotator):
         return Annotation(head=[word.head for word in parsed.words], constituency=constituency, **columns)
 
 
-def _model_paths(folder: Path, *, constituency: bool) -> dict[str, Path]:
-    """Find the file of each processor. Raises UserError if one other than the lemmatiser's is missing."""
-    processors = ("pos", "lemma", "depparse", *(("constituency",) if constituency else ()))
-    paths = {processor: folder / f"{processor}.pt" for processor in processors}
-    if not paths["lemma"].is_file():
-        del paths["lemma"]
-    for path in paths.values():
+def _options(folder: Path, *, constituency: bool) -> dict[str, Any]:
+    """Return the pipeline's processors, the model file of each, and the files that each model was trained with.
+
+    Raises UserError if a file other than the lemmatiser's is missing.
+    """
+    processors = ("pos", "lemma", "depparse", *(["constituency"] if constituency else []))
+    has_lemmas = (folder / "lemma.pt").is_file()
+    options: dict[str, Any] = {"processors": ",".join(("tokenize", *processors)), "lemma_use_identity": not has_lemmas}
+    for processor in processors if has_lemmas else (name for name in processors if name != "lemma"):
+        path = folder / f"{processor}.pt"
         if not path.is_file():
             raise UserError(f"The Stanza model {folder} has no {path.name}: add it, or name another model.")
-    return paths
-
-
-def _options(folder: Path, paths: Mapping[str, Path]) -> dict[str, Any]:
-    """Return the pipeline's processors, the model file of each, and the files that each model was trained with."""
-    processors = dict.fromkeys(("tokenize", "pos", "lemma", *paths))
-    options: dict[str, Any] = {"processors": ",".join(processors), "lemma_use_identity": "lemma" not in paths}
-    for processor, path in paths.items():
         options[f"{processor}_model_path"] = str(path)
         for foundation in _foundations(path):
             if not (file := folder / f"{foundation}.pt").is_file():

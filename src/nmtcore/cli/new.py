@@ -167,7 +167,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
         path = new.check_new_name(chosen.name, project, force=chosen.force)
         parsers = new.own_parsers(request, dataset, project)
         survey = new.survey_own(request, dataset)
-        print("\n".join([*new.unknown_endings(request, dataset), *survey_lines(survey)]))
+        print("\n".join(survey_lines(survey)))
         schemas = path.parent.parent / "schemas"
         texts = {} if schemas.exists() else schema_texts(schemas)
         write_texts({path: dataset_text(survey, parsers, config=path.parent.parent), **texts})

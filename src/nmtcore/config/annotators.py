@@ -124,7 +124,7 @@ class CoreNlpSettings(JavaSettings):
 
     model_holds = "stanford-corenlp-*.jar"
     model: str = "corenlp"
-    """Name of a folder with its jars; the environment variable CORENLP_HOME may give the folder of `corenlp`."""
+    """Name of a folder with its jars."""
     analysis: Literal["dependencies", "constituents"] = "dependencies"
     """dependencies: trees and tags; constituents: by the shift-reduce parser (English) or the PCFG (German)."""
     batch_size: Count = 100

@@ -124,13 +124,6 @@ def read_contrasts(file: Input, known: Mapping[str, Side] | None = None) -> Iter
     """
     table = map(_cells, lines(file))
     _, names = next(table, (0, []))
-    if names and names[0].lstrip().startswith(("[", "{")):
-        raise LineError(
-            file.path,
-            1,
-            "JSON, the form of LingEval97, is not read any more: write one pair per line, with tabs between the "
-            f"columns {', '.join(COLUMNS)}, below a line with these names.",
-        )
     needed = ("source" if known is None else "sent_id", *COLUMNS[1:-1])
     if names and any(names.count(name) != 1 for name in needed):
         columns = ", ".join(needed)

@@ -2,13 +2,12 @@
 
 import fcntl
 import hashlib
-import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 from urllib.parse import urlsplit
@@ -35,8 +34,6 @@ PROPERTIES = {"length": " bytes", "sha256": "", "md5": ""}
 """The properties of a file that are compared, with their units."""
 _HTML = (b"<!doctype html", b"<html")
 """The first bytes of an HTML page that a server sends instead of a file."""
-_LONGEST_ERROR = 1 << 16
-"""Bytes; a longer file of JSON is no error of a server."""
 
 
 class SourceFailed(Exception):
@@ -66,7 +63,7 @@ def download(
     Pinned lengths and checksums must match. If none is pinned, the checksum of the first download is recorded next to
     the target (`checksums_path`) and must match from then on, whatever the source; a mirror with a different file (in
     another archive, or with its own pins) has its own record. Without a pinned checksum, a file is refused that is
-    empty, an HTML page, a JSON object, or not compressed as its name says. The sidecar says why sources were passed
+    empty, an HTML page, or not compressed as its name says. The sidecar says why sources were passed
     over. Of a file whose checksum is known, the bytes received are kept for the next run. Raises `UserError`, with all
     reasons, if all sources fail.
     """
@@ -103,24 +100,19 @@ def _fetch(
         raise SourceFailed("there is no such file")
     can_resume = source.local is None and bool(source.sha256 or source.md5 or recorded)
     with explain_os_errors(target), _open_partial(target, keep=can_resume) as file:
-        was_begun = file.tell() > 0
-        while True:
-            if source.local is not None:
-                _copy_local(source.local, file)
-            else:
-                length = source.length if source.length is not None else recorded.get("length")
-                _receive(source.location, file, length, http_hosts, can_resume=can_resume, progress=progress)
-            actual = _properties(file)
-            fault = _mismatch(source, actual, recorded, target)
-            if not (fault or source.sha256 or source.md5):
-                path = urlsplit(source.location).path
-                fault = _content_fault(file, [path] if source.mirror else [path, target.name])
-            if not fault:
-                break
-            file.truncate(0)
-            if not was_begun:
-                raise SourceFailed(fault)
-            was_begun = False  # the bytes of an earlier run may have been those of another file
+        if source.local is not None:
+            _copy_local(source.local, file)
+        else:
+            length = source.length if source.length is not None else recorded.get("length")
+            _receive(source.location, file, length, http_hosts, can_resume=can_resume, progress=progress)
+        actual = _properties(file)
+        fault = _mismatch(source, actual, recorded, target)
+        if not (fault or source.sha256 or source.md5):
+            path = urlsplit(source.location).path
+            fault = _content_fault(file, [path] if source.mirror else [path, target.name])
+        if fault:
+            file.truncate(0)  # so the next run begins again: bytes of an earlier run may be those of another file
+            raise SourceFailed(fault)
         with atomic_path(target) as temporary:
             os.replace(partial_path(target), temporary)
     return {"sha256": actual["sha256"], "length": actual["length"]}
@@ -162,16 +154,12 @@ def _content_fault(file: BinaryIO, names: Sequence[str]) -> str | None:
     """Say why a file without a pinned checksum cannot be what its `names` say; None if it can be."""
     endings = [PurePosixPath(name).suffix.lower() for name in names]
     file.seek(0)
-    data = file.read(_LONGEST_ERROR + 1)
-    start = data[:512].lower().lstrip(b"\xef\xbb\xbf \t\r\n")
+    data = file.read(512)
+    start = data.lower().lstrip(b"\xef\xbb\xbf \t\r\n")
     if not data:
         return "it is empty"
     if start.startswith(_HTML) or (start.startswith(b"<?xml") and _HTML[0] in start):
         return "it is an HTML page, perhaps an error or login page, not a corpus file"
-    if start.startswith(b"{") and ".json" not in endings and len(data) <= _LONGEST_ERROR:
-        with suppress(ValueError, RecursionError):
-            json.loads(data)
-            return "it is JSON, perhaps an error message, not a corpus file"
     ending = next(filter(FIRST_BYTES.get, endings), None)
     if ending and not data.startswith(FIRST_BYTES[ending]):
         return f"its name ends in {ending}, but its first bytes are not those of such a file"

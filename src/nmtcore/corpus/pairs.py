@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from nmtcore.config.corpora import SIDES
 from nmtcore.syntax.annotation import Annotation
-
-SIDES = ("source", "target")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

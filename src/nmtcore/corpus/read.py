@@ -13,24 +13,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.corpora import FileSettings, PartSettings
+from nmtcore.config.corpora import SIDES, FileSettings, PartSettings
 from nmtcore.config.formats import corpus_options
 from nmtcore.config.own_folder import own_files
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.download import check_own_file
 from nmtcore.corpus.formats import make_format
 from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, replace_separators
-from nmtcore.corpus.pairs import RAW_SCHEMA, SIDES, Side
+from nmtcore.corpus.pairs import RAW_SCHEMA, Side
 from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
-from nmtcore.corpus.text_lines import BadRow, Input, Piece, how_to_convert
+from nmtcore.corpus.text_lines import BadRow, Input, how_to_convert
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
-from nmtcore.errors import LineError, UserError, quoted
+from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
 from nmtcore.syntax.annotation import COLUMNS, failed
-from nmtcore.syntax.trees import HEAD_OF_ROOT
 
 ROWS_PER_CHUNK = 2_000
 """Rows per task of a worker process."""
@@ -63,10 +62,9 @@ def read_split(
     processes = available_cores() if processes is None else processes
     counts: Counter = Counter()
     bad: list[BadLine] = []
-    left_out: list[str] = []
     dropped = 0
     with row_writer(output, RAW_SCHEMA) as writer:
-        rows = islice(_split_rows(settings, downloads, left_out, dataset=dataset, split=split), limit)
+        rows = islice(_split_rows(settings, downloads, dataset=dataset, split=split), limit)
         chunks = enumerate(batched(rows, ROWS_PER_CHUNK))
         batches = ordered_map(read_chunk, chunks, processes=processes)
         # Small chunks balance the load of the worker processes; the file's row groups are larger.
@@ -80,7 +78,7 @@ def read_split(
         if not any(name == "kept" for name, *_ in counts):
             first = "".join(f" {path}, line {line}: {fault}.{how_to_convert(fault)}" for path, line, fault in bad[:1])
             raise UserError(f"The split '{split}' of {dataset} has no pair that can be read.{first}")
-    facts = _report(settings, counts, bad, list(dict.fromkeys(left_out)))
+    facts = _report(settings, counts, bad)
     blank = [side for side, empty in facts["empty"].items() if empty == facts["kept"]]
     if blank and split != "train" and not settings.treebank and facts["pairs"] != limit:
         raise UserError(
@@ -105,10 +103,8 @@ NumberedRow = tuple[CorpusReader, int, Row]
 """What reads a row, the number of the row in its corpus (from 1), and the row."""
 
 
-def _split_rows(
-    settings: ReadingSettings, downloads: Path, left_out: list[str], *, dataset: str, split: str
-) -> Iterator[NumberedRow]:
-    """Yield the rows of a split; add what the formats leave out of the files to `left_out`."""
+def _split_rows(settings: ReadingSettings, downloads: Path, *, dataset: str, split: str) -> Iterator[NumberedRow]:
+    """Yield the rows of a split."""
     tokenizers = {side: WordTokenizer(settings.words[side], settings.languages[side]) for side in SIDES}
     for part in settings.parts:
         corpus = settings.corpora[part.corpus]
@@ -118,7 +114,6 @@ def _split_rows(
                 f"split called gold_... or treebank_...), not the split '{split}'{advice_on_blind(split)}."
             )
         format, inputs = open_corpus(settings, part.corpus, dataset=dataset, downloads=downloads)
-        format.left_out = left_out
         reader = CorpusReader(corpus=part.corpus, format_name=corpus.format, format=format, tokenizers=tokenizers)
         for number, row in _part_rows(format, inputs, part, where=f"{dataset}: splits.{split}"):
             yield reader, number, row
@@ -223,7 +218,6 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         columns["id"].append(id_)
         columns["origin"].append(f"{reader.corpus}:{number}")
         for name, side in zip(SIDES, sides, strict=True):
-            _check_line_breaks(side, reader, name, number, row)
             _append_side(columns, name, _with_words(side, reader, name), counts)
             counts["line_separators", name] += replace_separators(side.text) != side.text
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
@@ -232,24 +226,6 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
         unspaced = count_unspaced(pairs[name], pairs[f"{name}_words"])
         counts.update({("unspaced", name, unit): number for unit, number in unspaced.items()})
     return RawBatch(pairs, bad, counts)
-
-
-def _check_line_breaks(side: Side, reader: CorpusReader, name: str, number: int, row: Row) -> None:
-    """Raise `UserError` if a text or a word has a line break, since files have one line per pair.
-
-    `SEPARATORS` are line breaks in words; texts get spaces in their place.
-    """
-    words = side.words or ()
-    broken = [text for text in (side.text, *words) if "\n" in text] or [w for w in words if replace_separators(w) != w]
-    if broken:
-        fault = (
-            f"the format {reader.format_name} returns {quoted(broken[0])} for the {name}, which has a line break: let"
-            " its `parse` replace line breaks by spaces (`collapse_spaces`), or raise `BadRow`."
-        )
-        piece = row[0 if name == SIDES[0] else -1]
-        if isinstance(piece, Piece):
-            raise LineError(piece.path, piece.line, fault)
-        raise UserError(f"Row {number} of the corpus '{reader.corpus}': {fault}")
 
 
 def _with_words(side: Side, reader: CorpusReader, name: str) -> Side:
@@ -279,10 +255,8 @@ def _append_side(columns: dict[str, list[Any]], name: str, side: Side, counts: C
     columns[f"{name}_annotation"].append(annotation and {column: getattr(annotation, column) for column in COLUMNS})
     counts["words", name] += len(side.words)
     counts["empty", name] += not side.words
-    if annotation is not None:
-        counts["several_roots", name] += (annotation.head or ()).count(HEAD_OF_ROOT) > 1
-        if annotation.reason is not None:
-            counts["null_annotations", name, annotation.reason] += 1
+    if annotation is not None and annotation.reason is not None:
+        counts["null_annotations", name, annotation.reason] += 1
 
 
 def _check_bad_lines(bad: Sequence[BadLine], before: int, most: int) -> None:
@@ -300,7 +274,7 @@ def advice_on_blind(split: str) -> str:
     return "" if split in ("train", "dev") else known
 
 
-def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine], left_out: Sequence[str]) -> dict:
+def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) -> dict:
     """Return the counts as written to the JSON report."""
 
     def by(*name: str) -> dict[str, int]:
@@ -313,7 +287,7 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine], 
         for side, words in settings.words.items()
     )
     pairs, kept = by("pairs"), by("kept")
-    names = ("words", "empty", "several_roots", "line_separators")
+    names = ("words", "empty", "line_separators")
     return {
         "pairs": sum(pairs.values()),
         "kept": sum(kept.values()),
@@ -326,6 +300,5 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine], 
         "first_dropped": [f"{path}, line {line}: {fault}" for path, line, fault in bad],
         **{name: {side: counts[name, side] for side in SIDES} for name in names},
         "null_annotations": {side: by("null_annotations", side) for side in SIDES},
-        "warnings": [*left_out, *filter(None, warnings)],
-        **({"left_out": left_out} if left_out else {}),
+        "warnings": [*filter(None, warnings)],
     }

@@ -154,10 +154,7 @@ def locate_file(
         about = "" if size is None else f", about {_shown_bytes(size)}"
         return FileLocation(place=f"not there yet; the workflow downloads it from {source.location}{about}")
     mirrors = (mirror.member for mirror in file.mirrors if mirror.path == source.mirror)
-    path, length, fault = source.local, source.local.stat().st_size, None
-    if source.length not in (None, length):
-        fault = f"{path} has {length:,} bytes, not {source.length:,} as configured: replace it by the right file."
-    return FileLocation(input=Input(path, next(mirrors, file.member)), place=f"at {path}", fault=fault)
+    return FileLocation(input=Input(source.local, next(mirrors, file.member)), place=f"at {source.local}")
 
 
 def planned_downloads(
@@ -183,10 +180,8 @@ def planned_downloads(
         sizes.append(size)
         nowhere = "by hand, not there yet" if settings.manual else "from nowhere: no mirror root is set"
         place = nowhere if source is None else f"from {source.local or source.location}"
-        part = partial_path(downloads / settings.name)
-        received = f", of which {_shown_bytes(part.stat().st_size)} are there" if part.exists() else ""
         shown = "unknown size" if size is None else _shown_bytes(size)
-        lines.append(f"  {settings.name}: {shown}{received}, {place}; licence: {licence or 'not stated'}")
+        lines.append(f"  {settings.name}: {shown}, {place}; licence: {licence or 'not stated'}")
     lines = [lines[n] for n in sorted(range(len(lines)), key=lambda n: sizes[n] is not None)]
     if not lines:
         return []

@@ -11,10 +11,10 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from nmtcore.errors import UserError, explain_os_errors
 
@@ -41,9 +41,9 @@ def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.Buff
     """Yield the decompressed bytes of `path`, or of its archive member `member`.
 
     A file may be compressed twice, as by a server that compresses what it sends. Archives are tar (compressed or not)
-    and zip. The archive must contain the member exactly once, as a regular file,
-    which may itself be compressed; names in an archive never become paths. Raises `UserError` for anything else,
-    including data that turns out to be damaged or truncated while it is read.
+    and zip. The archive must contain the member as a regular file, which may itself be compressed; names in an archive
+    never become paths. Raises `UserError` for anything else, including data that turns out to be damaged or truncated
+    while it is read.
     """
     path = Path(path)
     name = str(path) if member is None else f"{path}, member {member},"
@@ -93,9 +93,9 @@ def _decompressed(stream: BinaryIO) -> io.BufferedReader:
     if start.startswith(FIRST_BYTES[".gz"]):
         return gzip.open(stream)
     if start.startswith(FIRST_BYTES[".bz2"]):
-        return io.BufferedReader(_CompressedStreams(stream, bz2.BZ2Decompressor), BLOCK)
+        return io.BufferedReader(bz2.open(stream))
     if start.startswith(FIRST_BYTES[".xz"]):
-        return io.BufferedReader(_CompressedStreams(stream, lzma.LZMADecompressor), BLOCK)
+        return io.BufferedReader(lzma.open(stream))
     if start.startswith(FIRST_BYTES[".zst"]):
         import pyarrow as pa
 
@@ -103,72 +103,28 @@ def _decompressed(stream: BinaryIO) -> io.BufferedReader:
     return stream
 
 
-class _CompressedStreams(io.RawIOBase):
-    """The content of consecutive bz2 or xz streams, between which null bytes are allowed.
-
-    Python's own readers end silently where something else follows an intact stream; here, that is an error.
-    """
-
-    def __init__(self, file: BinaryIO, new_decompressor: Callable[[], Any]) -> None:
-        self._file = file
-        self._new_decompressor = new_decompressor
-        self._decompressor = new_decompressor()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:
-        """Fill a part of `buffer` and return its length; 0 at the end."""
-        data = b""
-        while not data:
-            block = b""
-            if self._decompressor.eof:
-                block = self._decompressor.unused_data
-                while not (block := block.lstrip(b"\0")):
-                    if not (block := self._file.read1(BLOCK)):
-                        return 0
-                self._decompressor = self._new_decompressor()
-            elif self._decompressor.needs_input and not (block := self._file.read1(BLOCK)):
-                raise EOFError("a compressed stream ends too early")
-            data = self._decompressor.decompress(block, len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-
 def _member(file: io.BufferedReader, member: str, stack: ExitStack) -> BinaryIO:
+    """Open the first member of this name, which must be a regular file."""
     if _archive(file) == "zip":
         archive = stack.enter_context(zipfile.ZipFile(file))
-        entries = [entry for entry in archive.infolist() if _same_name(entry.filename, member)]
-        _check_single(file.name, member, [not (entry.is_dir() or entry.flag_bits & 1) for entry in entries])
-        return archive.open(entries[0])
-    # A stream cannot go back, so the archive is read twice: to see that the member occurs once, and to read it.
-    entries = [entry for entry in _tar(file, stack) if _same_name(entry.name, member)]
-    _check_single(file.name, member, [entry.isreg() for entry in entries])
-    file.seek(0)
-    archive = _tar(file, stack)
-    return archive.extractfile(next(entry for entry in archive if _same_name(entry.name, member)))
-
-
-def _tar(file: io.BufferedReader, stack: ExitStack) -> tarfile.TarFile:
-    stream = stack.enter_context(_decompressed(file))
-    if _archive(stream) != "tar":
-        raise UserError(
-            f"{file.name} has a `member` in the data set, but it is neither a tar nor a zip archive: remove the"
-            " `member`."
-        )
-    return stack.enter_context(tarfile.open(fileobj=stream, mode="r|"))
+        for entry in archive.infolist():
+            if _same_name(entry.filename, member) and not entry.is_dir() and not entry.flag_bits & 1:
+                return archive.open(entry)
+    else:
+        stream = stack.enter_context(_decompressed(file))
+        if _archive(stream) != "tar":
+            raise UserError(
+                f"{file.name} has a `member` in the data set, but it is neither a tar nor a zip archive: remove the"
+                " `member`."
+            )
+        archive = tarfile.open(fileobj=stream, mode="r|")  # noqa: SIM115  `stack` closes the stream.
+        for entry in archive:
+            if _same_name(entry.name, member) and entry.isreg():
+                return archive.extractfile(entry)
+    raise UserError(
+        f"{file.name} has no regular file {member} (not a folder, a link or encrypted): check the data set's `member`."
+    )
 
 
 def _same_name(name: str, member: str) -> bool:
     return name.removeprefix("./") == member.removeprefix("./")
-
-
-def _check_single(path: str, member: str, matches: list[bool]) -> None:
-    """Raise `UserError` unless there is one match, given by whether it is a regular file, and it is one."""
-    if len(matches) != 1:
-        raise UserError(f"{path} has {len(matches)} members called {member}, not one: check the data set's `member`.")
-    if not matches[0]:
-        raise UserError(
-            f"{path}: the member {member} is a folder, a link or encrypted, not a regular file: check the data set's"
-            " `member`."
-        )

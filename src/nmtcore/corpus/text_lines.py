@@ -17,11 +17,6 @@ _BYTE_ORDER_MARKS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
 }
-_OTHER_ENDS = {
-    b"\r": (r"\r", r"tr '\r' '\n'"),
-    "\u2028".encode(): ("U+2028", r"sed 's/\xe2\x80\xa8/\n/g'"),
-}
-"""What may end lines instead of `\\n`: its name in messages, and the command that converts it."""
 _TOO_LONG = f"the line has more than {MAX_LINE_BYTES:,} bytes: is it text, with one sentence per line? Split the line."
 _NOT_UTF_8 = "is not valid UTF-8"
 _LONGEST_NUMBER = 18
@@ -72,7 +67,7 @@ def lines(file: Input) -> Iterator[Piece]:
     """Yield each line without its end (`\\n` or `\\r\\n`) and without a byte order mark.
 
     A line of more than the file's `max_line_bytes` is cut. Raises `UserError` if the file is in UTF-16 or UTF-32, or if
-    its lines end with `\\r` or U+2028 alone.
+    its lines end with `\\r` alone.
     """
     path = str(file.path)
     with open_stream(file.path, file.member) as stream:
@@ -132,7 +127,7 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     """Decode lines, and strip line ends and a leading byte order mark.
 
     Raises `LineError` for a line that is longer than `MAX_LINE_BYTES`, is not UTF-8 or contains a NUL, and `UserError`
-    for a text in UTF-16 or UTF-32, or whose lines end with `\\r` or U+2028 alone.
+    for a text in UTF-16 or UTF-32, or whose lines end with `\\r` alone.
     """
     start, pieces = b"", _pieces(lines, where, MAX_LINE_BYTES)
     for piece in pieces:
@@ -150,10 +145,8 @@ def _pieces(lines: Iterable[str | bytes], path: str, limit: int) -> Iterator[Pie
     """Yield lines without their ends and a leading byte order mark; those of more than `limit` bytes are cut."""
     for number, line in enumerate(lines, start=1):
         data = line.encode(errors="surrogatepass") if isinstance(line, str) else line
-        if number == 1 and isinstance(line, bytes) and b"\n" not in data:
-            for end, (name, convert) in _OTHER_ENDS.items():
-                if end in data:
-                    raise UserError(f"{path} ends its lines with {name} alone: convert it ({convert} < OLD > NEW).")
+        if number == 1 and isinstance(line, bytes) and b"\n" not in data and b"\r" in data:
+            raise UserError(f"{path} ends its lines with \\r alone: convert it (tr '\\r' '\\n' < OLD > NEW).")
         data = data.removesuffix(b"\n").removesuffix(b"\r")
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")

@@ -1,11 +1,11 @@
 """A data set of the user's own: its files, checked and surveyed, and the file that describes it."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from nmtcore.config.catalogue import full_form
@@ -18,18 +18,32 @@ from nmtcore.config.yaml_files import yaml_files
 from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import UserError
 from nmtcore.layout import RESERVED
 from nmtcore.new.component import check_own_name
 from nmtcore.new.dataset_file import WITH_TREES
 from nmtcore.new.known_parsers import KnownParser, choose_parsers, parsers_to_compare
-from nmtcore.new.language_codes import check_language_code
 from nmtcore.new.round_trip import bleu_tokeniser, choose_words
 from nmtcore.new.survey import DatasetSurvey, add_round_trips, survey_dataset
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _ENDINGS = {".tsv": "tsv", ".tmx": "tmx", ".sgm": "sgm", ".sgml": "sgm", ".xml": "sgm", ".conllu": "conllu"}
 _PLAIN_ENDINGS = ("", ".txt", ".text", ".src", ".tgt", ".trg", ".ref", ".tok", ".raw")
+_ISO_639_1 = """
+aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et
+eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk
+kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny
+oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk
+tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+_TWO_LETTERS = frozenset(_ISO_639_1.split())
+_THREE_FOR_TWO = """
+ara:ar bul:bg cat:ca ces:cs cze:cs chi:zh zho:zh dan:da deu:de ger:de dut:nl nld:nl ell:el gre:el eng:en est:et eus:eu
+fas:fa per:fa fin:fi fra:fr fre:fr gle:ga heb:he hin:hi hrv:hr hun:hu ice:is isl:is ita:it jpn:ja kor:ko lav:lv lit:lt
+nob:nb nor:no pol:pl por:pt ron:ro rum:ro rus:ru slk:sk slo:sk slv:sl spa:es srp:sr swe:sv tur:tr ukr:uk vie:vi
+"""
+_MEANT = dict(pair.split(":") for pair in _THREE_FOR_TWO.split())
+"""The codes of two letters that codes of three stand for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +67,7 @@ class NewDataset:
 
 
 def check_new_name(name: str, project: Project, *, force: bool) -> Path:
-    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken.
-
-    Its folder is made, to see that it can be written to.
-    """
+    """Return the path of the new file; raise `UserError` if the name is not valid or, without `force`, is taken."""
     folder = project.folders[0] / "datasets"
     check_own_name(name, noun="data set")
     if name in project.scale_files or name in RESERVED:
@@ -66,9 +77,6 @@ def check_new_name(name: str, project: Project, *, force: bool) -> Path:
     if taken is not None and not force:
         effect = "overwrites it" if taken == path else "writes one that is used in its place"
         raise UserError(f"{taken} is a data set of that name: choose another name (--force {effect}).")
-    with explain_os_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=path.parent).close()
     return path
 
 
@@ -123,7 +131,7 @@ def own_dataset(request: NewDataset) -> DatasetSettings:
     if not request.target:
         raise UserError("--target missing: only a treebank alone (--gold) has one language.")
     for option, code in (("--source", request.source), ("--target", request.target)):
-        check_language_code(code, where=option)
+        _check_language_code(code, where=option)
     if others := [split for split in request.formats if split and split not in request.files]:
         raise UserError(f"--format {others[0]}={request.formats[others[0]]}: no files are given for {others[0]}.")
     corpora: dict[str, dict[str, Any]] = {}
@@ -156,6 +164,17 @@ def own_dataset(request: NewDataset) -> DatasetSettings:
     return full_form(request.name, values, {}, where=request.name)
 
 
+def _check_language_code(code: str, *, where: str) -> None:
+    """Raise `UserError` unless `code` has two letters of ISO 639-1, or three that stand for no such code."""
+    if code in _TWO_LETTERS or (re.fullmatch("[a-z]{3}", code) and code not in _MEANT):
+        return
+    hint = f" Did you mean {_MEANT[code]}?" if code in _MEANT else ""
+    raise UserError(
+        f"{where}: '{code}' is no language code: write the two letters of ISO 639-1, such as en or cs (or three of ISO"
+        f" 639-3, if a language has no two).{hint}"
+    )
+
+
 def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> dict[str, Any]:
     """Return the entry of a corpus of the files that one option gives."""
     is_gold = split.startswith(GOLD)
@@ -186,18 +205,6 @@ def _own_corpus(request: NewDataset, split: str, paths: Sequence[str]) -> dict[s
         raise UserError(f"{option}: both sides are the same file, {paths[0]}: write {option} SOURCE TARGET.")
     files = {role: {"path": file.path, "member": file.member} for role, file in zip(roles, given, strict=True) if file}
     return {"format": name, "options": options, "files": files}
-
-
-def unknown_endings(request: NewDataset, dataset: DatasetSettings) -> Iterator[str]:
-    """Say which files are read as plain text though their endings are of no format."""
-    for split, parts in dataset.splits.items() if "" not in request.formats else ():
-        corpora = [dataset.corpora[part.corpus] for part in parts if split not in request.formats]
-        plain = (
-            file for corpus in corpora if corpus.format == "plain" for files in corpus.files.values() for file in files
-        )
-        for name in (file.member or Path(file.path).name for file in plain if _format_of(file, request) is None):
-            advice = f"(--format {split}=FORMAT chooses another)"
-            yield f"{split}: {name} is read as plain text, since its ending is of no format {advice}."
 
 
 def survey_own(request: NewDataset, dataset: DatasetSettings) -> DatasetSurvey:

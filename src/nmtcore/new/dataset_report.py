@@ -10,8 +10,6 @@ from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
 from nmtcore.new.survey import MOST_SHARED, ODD, SAMPLE_PAIRS, SHOWN_ROWS, DatasetSurvey, SplitSurvey, percentile
 from nmtcore.tables.terminal import terminal_table
 
-FEW_SYSTEMS = 2
-"""Reasons that concern so few systems share a line."""
 _NOT_CHECKED = "not checked"
 SHOWN_PAIRS, SHOWN_CHARACTERS = 5, 50
 """Pairs that a filter would drop, and the most characters of each side."""
@@ -31,11 +29,6 @@ def survey_lines(survey: DatasetSurvey) -> list[str]:
     sound = [split for split, odd_lines in odd.items() if not odd_lines and not survey.splits[split].faults]
     lines += [line for odd_lines in odd.values() for line in odd_lines]
     lines += [f"{', '.join(sound)}: no odd lines."] if sound else []
-    if len(set(survey.languages.values())) == 1 and "train" in survey.splits:
-        lines.append(
-            f"Both sides are in '{survey.languages['source']}', as of paraphrases or simplifications: if they are not, "
-            "correct the codes `source` and `target`."
-        )
     return [*lines, *survey.unsegmented, *_overlap_lines(survey), *_language_lines(survey), *_round_trip_lines(survey)]
 
 
@@ -58,7 +51,6 @@ def _odd_lines(split: str, survey: SplitSurvey) -> list[str]:
     lines = []
     if survey.is_cut:
         lines.append(f"{split}: only the first {survey.pairs + survey.bad.total():,} pairs were read.")
-    lines += [f"{split}: {sentence}" for sentence in survey.left_out]
     if bad := survey.bad.total():
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in survey.bad.most_common())
         lines.append(f"{split}: {_number(bad)} cannot be read ({reasons}):")
@@ -155,11 +147,8 @@ def system_lines(
     """
     lines = [f"{len(planned)} of {total} can be planned; ask for {target}" + (":" if planned else "")]
     lines += _wrapped(", ".join(families(planned)), width)
-    by_number = sorted(missing.items(), key=lambda item: -len(item[1]))
-    reasons = [(f"{reason}: not {', '.join(families(systems))}", len(systems)) for reason, systems in by_number]
-    few = "; ".join(reason for reason, number in reasons if number <= FEW_SYSTEMS)
-    for reason in (*(reason for reason, number in reasons if number > FEW_SYSTEMS), few):
-        lines += _wrapped(reason, width)
+    for reason, systems in sorted(missing.items(), key=lambda item: -len(item[1])):
+        lines += _wrapped(f"{reason}: not {', '.join(families(systems))}", width)
     return lines
 
 

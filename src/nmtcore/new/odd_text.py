@@ -6,7 +6,7 @@ They are regular expressions of RE2, as Arrow has them.
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.corpus.pairs import SIDES
+from nmtcore.config.corpora import SIDES
 from nmtcore.errors import escape_controls
 
 SHOWN_CHARACTERS = 50

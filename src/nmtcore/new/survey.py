@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.lines import describe_columns
-from nmtcore.corpus.pairs import SIDES
 from nmtcore.corpus.read import read_split
 from nmtcore.corpus.text_lines import how_to_convert
 from nmtcore.corpus.writing_systems import count_unspaced, has_unspaced, main_script, unsegmented_warning
@@ -124,8 +124,6 @@ class SplitSurvey:
     """Pairs that cannot be read, by reason."""
     first_bad: list[str] = field(default_factory=list)
     """The first of these, with file and line."""
-    left_out: Sequence[str] = ()
-    """What was left out of the files, such as sentences of a treebank whose ids the other side lacks."""
     separators: int = 0
     """Texts with separators of lines, which become spaces."""
     sample: list[tuple[str, str]] = field(default_factory=list)
@@ -169,18 +167,7 @@ class DatasetSurvey:
     @property
     def faults(self) -> list[str]:
         """One sentence for each mistake in the text that would stop reading, or make training useless."""
-        faults = [fault for survey in self.splits.values() for fault in survey.faults]
-        others = [split for split, survey in self.splits.items() if survey.in_train]
-        train = self.splits.get("train")
-        if others and train.pairs and not train.is_cut:
-            held_out = np.concatenate([self.splits[split].hashes[1] for split in others])
-            has_text = np.all([side.words > 0 for side in train.sides.values()], axis=0)
-            if not (has_text & ~np.isin(train.hashes[1], held_out)).any():
-                faults.append(
-                    f"train: all its pairs have a blank side or are also in {' or '.join(others)}, so nothing is left "
-                    "to train on: are these the right files?"
-                )
-        return faults
+        return [fault for survey in self.splits.values() for fault in survey.faults]
 
     def bad_lines(self, most: int | None, option: str) -> list[str]:
         """One sentence for each split with more unreadable pairs than `most` (None: `MOST_BAD` of them)."""
@@ -250,7 +237,6 @@ def _survey_split(dataset: DatasetSettings, split: str, limit: int | None) -> Sp
             return survey
         survey.bad = Counter(report["dropped"])
         survey.first_bad = report["first_dropped"][:SHOWN_ROWS]
-        survey.left_out = report.get("left_out", ())
         survey.separators = sum(report["line_separators"].values())
         survey.is_cut = report["pairs"] == limit
         draw = np.random.default_rng(SAMPLE_SEED)

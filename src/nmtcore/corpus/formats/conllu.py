@@ -8,8 +8,7 @@ one side may be missing; it is then empty, without a tree.
 
 A sentence is refused if its words do not count from 1, its ranges of multiword tokens overlap or are out of place, or
 its `# text` differs from the words by more than white space. If both sides have a `# sent_id`, they must agree, apart
-from what tells the sides apart (`s1/en`, `en_lines-1`; see `comparable_ids`). If one file has more sentences than the
-other, those whose ids both have are paired, and the others are left out and counted.
+from a language at the end (`s1/en`), unless most ids of the two files differ (`en_lines-1`, `sv_lines-1`).
 
 Spaces inside a form (Czech "10 000") become no-break spaces, because words contain no ASCII white space.
 
@@ -20,18 +19,18 @@ import re
 from collections.abc import Iterator
 from itertools import chain, groupby
 
+from nmtcore.config.corpora import SIDES
 from nmtcore.corpus.formats.rows import (
+    NO_ID,
     Format,
     Inputs,
     Row,
     check_same_ids,
-    not_parallel,
     pair_pieces,
     plain_lines,
     replace_separators,
 )
-from nmtcore.corpus.formats.sentence_ids import NO_ID, comparable_ids, shared_ids
-from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines, natural_number
 from nmtcore.errors import quoted
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
@@ -66,27 +65,17 @@ class Conllu(Format):
         )
 
     def _joined(self, *files: Input) -> Iterator[Row]:
-        """Pair the sentences of two files: one after the other or, if their numbers differ, by ids that both have."""
-        own_ids = [[piece.ids[0] for piece in sentences(file)] for file in files]
-        ids, counts = comparable_ids(own_ids, self.context[:2]), [len(file_ids) for file_ids in own_ids]
-        source, target = (
-            (piece._replace(ids=(id_,)) for piece, id_ in zip(sentences(file), file_ids, strict=True))
-            for file, file_ids in zip(files, ids, strict=True)
-        )
-        if counts[0] == counts[1]:
-            return zip(source, target, strict=True)
-        are_numbers = all(
-            file_ids in ([*map(str, range(len(file_ids)))], [*map(str, range(1, len(file_ids) + 1))])
-            for file_ids in own_ids
-        )
-        shared = shared_ids(ids)
-        if are_numbers or not shared:  # numbers of the sentences of their file are no ids
-            raise not_parallel(files, counts, unit="sentences")
-        places = zip(counts, files, strict=True)
-        parts = (f"{count - len(shared):,} of {count:,} in {file.path}" for count, file in places)
-        self.left_out.append(f"Sentences whose ids the other file lacks are left out: {', '.join(parts)}.")
-        targets = {piece.ids[0]: piece for piece in target if piece.ids[0] in shared}
-        return ((piece, targets[piece.ids[0]]) for piece in source if piece.ids[0] in shared)
+        """Pair the sentences of two files; their ids are dropped if most of those of the two files differ."""
+        ids = [{self._comparable_id(piece) for piece in sentences(file)} - {"", NO_ID} for file in files]
+        are_comparable = 2 * len(set.intersection(*ids)) > min(map(len, ids))
+        inputs = {side: [file] for side, file in zip(SIDES, files, strict=True)}
+        for row in pair_pieces(inputs, dict.fromkeys(SIDES, sentences), unit="sentences"):
+            yield tuple(piece._replace(ids=(self._comparable_id(piece) * are_comparable,)) for piece in row)
+
+    def _comparable_id(self, piece: Piece) -> str:
+        """Return the id of a sentence without the language of its side at the end (`n1/en`, `n1/en-US`)."""
+        languages = "|".join(map(re.escape, self.context[:2]))
+        return re.sub(rf"(?<=.)/({languages})([-_]\w+)?$", "", piece.ids[0], flags=re.IGNORECASE)
 
     def parse(self, row: Row) -> tuple[Side, Side]:
         """Parse both sentences. Raises `BadRow` if one is malformed or their ids differ."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
-from nmtcore.config.corpora import CorpusSettings
+from nmtcore.config.corpora import SIDES, CorpusSettings
 from nmtcore.config.formats import TsvOptions
 from nmtcore.corpus.formats.rows import (
     FIRST_LINES,
@@ -18,15 +18,14 @@ from nmtcore.corpus.formats.rows import (
     plain_lines,
     replace_separators,
 )
-from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, decode, lines
 from nmtcore.errors import LineError, quoted
 from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 CZENG_BLOCKS = 15
 FEWEST_ROWS = 10
-"""Rows from which it can be told that they are in quotes, or have numbers in a column."""
-_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*(e[-+]?[0-9]+)?%?", re.IGNORECASE)
+"""Rows from which it can be told that they are in quotes."""
 _NAMES = """
 source sources src target targets tgt trg ref reference references sentence sentences text translation translations
 original id score english german french spanish italian portuguese dutch swedish danish norwegian finnish czech slovak
@@ -72,8 +71,7 @@ class Tsv(Format):
     def _fault(self, rows: Sequence[Sequence[str]]) -> str | None:
         """Say that the first row names the columns, or that both sides are in quotes, if so.
 
-        It names them if the cells of both sides are different names, or if it is the only one without a number in a
-        column.
+        It names them if the cells of both sides are different names.
         """
         first, *others = (row for row in rows if len(row) == len(rows[0]))
         sides = [number - 1 for number in (self.options.source_column, self.options.target_column)]
@@ -82,11 +80,7 @@ class Tsv(Format):
         words = _HEADER_WORDS | {*self.context[:2]}
         names = {tuple(re.findall(r"[^\W\d_]+", first[side].casefold())) for side in sides}
         are_names = len(names) == len(SIDES) and all(name and words.issuperset(name) for name in names)
-        has_numbers = len(others) >= FEWEST_ROWS and any(
-            name[:1].isalpha() and all(map(_NUMBER.fullmatch, cells))
-            for name, *cells in zip(first, *others, strict=True)
-        )
-        if are_names or has_numbers:
+        if are_names:
             advice = f"set `header: true` in the corpus's `options` (--header). {_columns_text(first)}"
             return f"this row names the columns: {advice}"
         cells = [row[side] for row in (first, *others) for side in sides]

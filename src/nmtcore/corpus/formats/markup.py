@@ -9,9 +9,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, BinaryIO
 
-from nmtcore.corpus.formats.rows import Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
-from nmtcore.corpus.formats.sentence_ids import NO_ID
-from nmtcore.corpus.pairs import SIDES, Side
+from nmtcore.config.corpora import SIDES
+from nmtcore.corpus.formats.rows import NO_ID, Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
+from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode, wide_encoding
 from nmtcore.errors import LineError, quoted, shortened

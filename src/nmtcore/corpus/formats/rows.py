@@ -14,17 +14,18 @@ SEPARATORS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 """The characters besides `\\n` that end a line for `str.splitlines` and many tools, but not here."""
 FIRST_LINES = 1_000
 """Lines that show whether a file is plain text and, of a table, its columns."""
-_TAG, _END_TAG = re.compile(rb"\s*</?[a-z][^<>]*>", re.IGNORECASE), re.compile(rb"\s*</")
 _OTHER_KINDS = {
     rb"<!doctype html|<html": "this is an HTML page, not plain text: fetch the text itself",
     rb"<(doc|url)\b": "this is a tag, no sentence: delete such lines from both files, if they are IWSLT's train.tags "
     "(grep -v '^ *<' OLD > NEW), or write `format: sgm` if there are <seg> tags (--format sgm)",
-    rb"<\?xml|<!doctype|<(mteval|dataset|srcset|refset|tstset|tmx)\b": "this is XML or SGML, not plain text: write "
+    rb"<\?xml|<!doctype|<(mteval|dataset|srcset|refset|tstset|tmx|seg)\b": "this is XML or SGML, not plain text: write "
     "`format: sgm` for segments of WMT or IWSLT, `format: tmx` for TMX (--format), or convert it",
     rb"""\{\s*(["']|$)|\[\s*(\{|$)""": "this is JSON, not plain text: write one sentence per line",
     rb"#\s*(sent_id|newdoc)\b": "this is CoNLL-U, not plain text: write `format: conllu` (--format conllu)",
 }
 """How text that is not plain begins, and what to do."""
+NO_ID = "(no id)"
+"""The id of a sentence without one, in a file with ids."""
 _WHITE_SPACE = re.compile("[ \t\r\n]+")
 _TO_SPACES = str.maketrans(dict.fromkeys(SEPARATORS, " "))
 
@@ -54,8 +55,6 @@ class Format:
     def __init__(self, options: FormatOptions, context: ReadingContext) -> None:
         self.options = options
         self.context = context
-        self.left_out: list[str] = []
-        """What `rows` leaves out of the files, in sentences for reports."""
 
     def rows(self, inputs: Inputs) -> Iterator[Row]:
         """Yield the lines of all files, one after the other."""
@@ -68,21 +67,12 @@ class Format:
 
 
 def plain_lines(file: Input) -> Iterator[Piece]:
-    """Yield the lines of a file. Raises `LineError` if the first ones show that it is not plain text.
-
-    It is not if it begins as one of `_OTHER_KINDS`, or if most of its first lines begin with a tag and some are of
-    markup: `<seg>`, or an end tag at the beginning. (Lines may begin with tags of the user, such as `<2de>`.)
-    """
+    """Yield the lines of a file. Raises `LineError` if it begins as one of `_OTHER_KINDS`."""
     first, pieces = peek(lines(file))
-    texts = [piece for piece in first if piece.data.strip()]
-    for start, fault in _OTHER_KINDS.items() if texts else ():
-        if re.match(rb"\s*(?:%b)" % start, texts[0].data, re.IGNORECASE):
-            raise LineError(texts[0].path, texts[0].line, f"{fault}.")
-    tagged = [piece for piece in texts if _TAG.match(piece.data)]
-    markup = (piece for piece in tagged if _END_TAG.match(piece.data) or b"<seg" in piece.data.lower())
-    if 2 * len(tagged) > len(texts) and (piece := next(markup, None)):
-        fault = "most lines begin with a tag, so this is not plain text: write `format: sgm` if there are <seg> tags "
-        raise LineError(piece.path, piece.line, f"{fault}(--format sgm), or remove the tags.")
+    text = next((piece for piece in first if piece.data.strip()), None)
+    for start, fault in _OTHER_KINDS.items() if text else ():
+        if re.match(rb"\s*(?:%b)" % start, text.data, re.IGNORECASE):
+            raise LineError(text.path, text.line, f"{fault}.")
     yield from pieces
 
 

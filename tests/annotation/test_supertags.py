@@ -5,7 +5,7 @@ from forests import forests
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.syntax.supertags import dg_a, dg_b
+from nmtcore.annotation.labels import dg_a, dg_b
 
 LABELS = ["nsubj:pass", "root", "xcomp", "a|b"]
 
