@@ -9,7 +9,7 @@ from conftest import skip_unless_ci
 
 from nmtcore.annotation.base import AnnotationTask, NumberedSentence, ParsingError, open_annotator
 from nmtcore.annotation.corenlp import SPLITS
-from nmtcore.config.annotators import CoreNlpSettings
+from nmtcore.config.datasets import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.constituents import leaves, parse_constituents

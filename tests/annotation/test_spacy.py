@@ -9,7 +9,7 @@ import pytest
 from annotation.annotating import annotate_words
 
 from nmtcore.annotation import spacy as spacy_annotator
-from nmtcore.config.annotators import SpacySettings
+from nmtcore.config.datasets import SpacySettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

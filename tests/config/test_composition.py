@@ -3,7 +3,7 @@
 import pytest
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
-from nmtcore.config.layers import Layer, Merged
+from nmtcore.config.files import Layer, Merged
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.systems import SystemSettings, check_levels, system_layers
 from nmtcore.config.typed import build

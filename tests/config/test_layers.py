@@ -3,11 +3,11 @@
 import pytest
 import yaml
 
-from nmtcore.config.bases import BASES
-from nmtcore.config.layers import Layer, Merged, merge
+from nmtcore.config.files import Layer, Merged, merge
 from nmtcore.config.project import Project
-from nmtcore.config.recipes import SECTIONS, recipe_layers
-from nmtcore.config.stages import differences
+from nmtcore.config.runs import differences
+from nmtcore.config.systems import SECTIONS, recipe_layers
+from nmtcore.config.training import BASES
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATIONS
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.corpora import SIDES, SegmentationSettings
+from nmtcore.config.datasets import ANNOTATIONS
 from nmtcore.config.project import Project
-from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
-from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.stages import FilteringSettings, ReadingSettings
+from nmtcore.config.runs import FilteringSettings, ReadingSettings, RunSettings, run_from_json, run_to_json
 from nmtcore.errors import UserError
 
 

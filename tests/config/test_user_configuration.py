@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs

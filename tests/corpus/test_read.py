@@ -14,8 +14,7 @@ from corpus.test_streams import tar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.corpora import FileSettings, PartSettings
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import FileSettings, PartSettings, WordsSettings
 from nmtcore.corpus import read
 from nmtcore.corpus.formats.lines import Plain
 from nmtcore.corpus.pairs import Side

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.assembly import MissingAnnotation
+from nmtcore.config.files import read_yaml
 from nmtcore.config.project import MACHINE, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.typed import changed
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.new.deciding_files import DEFAULT, assumed_lines, decided_settings
 
 FILLED = {

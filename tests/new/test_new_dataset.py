@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from nmtcore.cli import main
-from nmtcore.config.own_folder import project_of_folder
+from nmtcore.config.project import project_of_folder
 from nmtcore.errors import UserError, is_hidden
 from nmtcore.planning.reporting import configured_comparisons
 from nmtcore.schemas import file_schemas
@@ -576,8 +576,8 @@ def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_text_is_read(t
 
 PARSER = """
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.annotators import AnnotatorSettings
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.datasets import AnnotatorSettings
+from nmtcore.config.typed import settings_class
 
 
 @settings_class

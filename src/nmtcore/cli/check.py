@@ -43,7 +43,7 @@ def add_check(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_check(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_folder import own_folders, project_of_folder
+    from nmtcore.config.project import own_folders, project_of_folder
     from nmtcore.new.dataset_checks import check_dataset
     from nmtcore.new.dataset_report import location_lines, survey_lines, system_lines
 

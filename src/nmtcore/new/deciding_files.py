@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.features import FEATURES
-from nmtcore.config.layers import Layer, Place
-from nmtcore.config.own_folder import REPOSITORY
-from nmtcore.config.project import Project
+from nmtcore.config.files import Layer, Place
+from nmtcore.config.project import REPOSITORY, Project
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.systems import BY_NAME
 from nmtcore.errors import shortened
