@@ -160,7 +160,7 @@ def test_what_systems_are_compared_with(own_project):
     compared |= {"transformer_base": None, "transformer_relative": "transformer_base", "fa_nmt_shared": "nmt"}
     compared |= {"mine": "transformer_relative", "other": "mine", "llm": None, "named": "nmt"}
     assert {name: project.compared_with(name) for name in compared} == compared
-    with pytest.raises(UserError, match=r"mine\.yaml: wrong: compared_with: unknown system 'pascall'. Did you"):
+    with pytest.raises(UserError, match=r"mine\.yaml:\d: wrong: compared_with: unknown system 'pascall'. Did you"):
         project.compared_with("wrong")
 
 

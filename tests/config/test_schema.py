@@ -143,7 +143,7 @@ def test_a_key_without_its_section_is_explained_wherever_it_is(key, places, tmp_
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config/components").mkdir(parents=True)
     (tmp_path / "config/components/gaussian.py").write_text(
-        "from nmtcore.config.training import ComponentSettings\n"
+        "from nmtcore.config.features import ComponentSettings\n"
         "from nmtcore.config.typed import Count, settings_class\n"
         "@settings_class\n"
         "class GaussianSettings(ComponentSettings):\n"

@@ -211,12 +211,12 @@ class Catalogue:
         check_levels(levels)
         for level in levels:
             if (other := level.values.get("compared_with")) is not None:
-                self.systems.check(other, where=f"{level.where}: compared_with")
+                self.systems.check(other, where=level.at("compared_with"))
             translations = (level.values.get("external") or {}).get("translations", ())
-            named = {"per_dataset": level.values.get("per_dataset", ()), "external: translations": translations}
-            for key, datasets in named.items():
+            named = {("per_dataset",): level.values.get("per_dataset", ()), ("external", "translations"): translations}
+            for keys, datasets in named.items():
                 for dataset in datasets:
-                    self.dataset_files.check(dataset, where=f"{level.where}: {key}")
+                    self.dataset_files.check(dataset, where=level.at(*keys))
 
 
 def full_form(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from nmtcore.config.typed import choose, shown_value
+from nmtcore.config.typed import Key, Source, at_line, choose, line_of, shown_value
 from nmtcore.errors import UserError, explain_os_errors, quoted
 from nmtcore.layout import NAME
 
@@ -17,7 +17,7 @@ MAX_BYTES = 1_000_000
 
 
 class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """A safe loader without aliases and duplicate keys, which are strings (YAML 1.1 reads `on` as true)."""
+    """A safe loader without aliases and duplicate keys, which are `Key`s (YAML 1.1 reads `on` as true)."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node in self.constructed_objects:
@@ -34,7 +34,8 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             seen.add(key.value)
             key.tag = "tag:yaml.org,2002:str"
-        return super().construct_mapping(node, deep)
+        lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+        return {Key(key, lines[key]): value for key, value in super().construct_mapping(node, deep).items()}
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -111,6 +112,10 @@ class Layer(NamedTuple):
     name: str = ""
     """The name of the file or entry."""
 
+    def at(self, *keys: str) -> str:
+        """Name the place of keys, with the line of the last one."""
+        return ": ".join([at_line(self.where, line_of(self.values, keys)), *keys])
+
 
 class Merged:
     """Layers merged into one mapping, which knows the layers of each value.
@@ -122,7 +127,7 @@ class Merged:
     def __init__(self, layers: Iterable[Layer] = (), *, dropping: Container[Place] = DROPPING) -> None:
         self.values: dict[str, Any] = {}
         """The merged values."""
-        self._given: dict[Place, list[tuple[int, Any, str]]] = {}
+        self._given: dict[Place, list[tuple[int, Source]]] = {}
         self._count, self._dropping = 0, dropping
         for layer in layers:
             self.add(layer)
@@ -134,32 +139,32 @@ class Merged:
 
     def _add(self, values: dict[str, Any], added: Mapping[str, Any], where: str, place: Place) -> None:
         for key, value in added.items():
-            here = (*place, key)
+            here = (*place, str(key))
             if value is None and place in self._dropping:
                 values.pop(key, None)
                 self._given = {old: given for old, given in self._given.items() if old[: len(here)] != here}
                 continue
             is_first = key not in values
             if isinstance(value, Mapping):
-                values[key] = dict(values[key]) if isinstance(values.get(key), Mapping) else {}
+                values[str(key)] = dict(values[key]) if isinstance(values.get(key), Mapping) else {}
                 self._add(values[key], value, where, here)
             else:
-                values[key] = value
+                values[str(key)] = value
             if is_first or not isinstance(value, Mapping):
                 given = self._given.setdefault(here, [])
-                if given and given[-1][2] == where:  # what the same file says elsewhere, such as in its `per_base`
+                if given and given[-1][1].where == where:  # what it says elsewhere, such as in its `per_base`
                     given.pop()
-                given.append((self._count, value, where))
+                given.append((self._count, Source(value, where, getattr(key, "line", None))))
 
-    def given(self, place: Place) -> list[tuple[Any, str]]:
-        """Return the values that layers give a setting, each with its layer; the last one counts.
+    def given(self, place: Place) -> list[Source]:
+        """Return the values that layers give a setting, each with its layer and line; the last one counts.
 
         A single value for several keys (`words: moses`) is that of each of them. Of a mapping, it is the layer that has
         it first.
         """
         above = (record for length in range(1, len(place)) for record in self._given.get(place[:length], ()))
-        given = [record for record in above if not isinstance(record[1], Mapping)] + self._given.get(place, [])
-        return [(value, where) for _, value, where in sorted(given, key=lambda record: record[0])]
+        given = [record for record in above if not isinstance(record[1].value, Mapping)] + self._given.get(place, [])
+        return [source for _, source in sorted(given, key=lambda record: record[0])]
 
 
 def merge(*mappings: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,15 +246,15 @@ class NamedFiles(dict[str, Path]):
         parent: str | None = name
         while parent is not None:
             layers.append(Layer(self.where(parent), {**self.read(parent)}, parent))
-            where, keys, _ = layers[-1]
-            parent, names = keys.pop("extends", None), [layer.name for layer in layers]
+            where = layers[-1].at("extends")
+            parent, names = layers[-1].values.pop("extends", None), [layer.name for layer in layers]
             if parent in names:
                 chain = " extends ".join([*names, parent])
                 raise UserError(f"{self[names[-1]]}: {chain}: this is circular, remove one `extends`.")
             if parent is not None:
                 if not isinstance(parent, str):
-                    raise UserError(f"{where}: extends: expected a name, found {shown_value(parent)}.")
-                self.check(parent, where=f"{where}: extends")
+                    raise UserError(f"{where}: expected a name, found {shown_value(parent)}.")
+                self.check(parent, where=where)
         return tuple(reversed(layers))
 
 

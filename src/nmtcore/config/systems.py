@@ -2,7 +2,7 @@
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -288,21 +288,23 @@ def check_levels(levels: Sequence[Layer]) -> None:
             _check_external(level, levels)
         for section in BY_NAME:
             entries = level.values.get(section, {})
-            _check_entries(entries, present[section], noun=section.removesuffix("s"), where=f"{level.where}: {section}")
+            _check_entries(level, section, present[section])
             names = dict.fromkeys([*present[section], *entries])
             present[section] = [name for name in names if entries.get(name, {}) is not None]
         for dataset, special in level.values.get("per_dataset", {}).items():
-            where = f"{level.where}: per_dataset: {dataset}: components"
+            where = level.at("per_dataset", dataset, "components")
             for name in special.get("components", {}):
                 choose(name, present["components"], noun="component", where=where)
 
 
-def _check_entries(entries: Mapping[str, Any], present: Sequence[str], *, noun: str, where: str) -> None:
+def _check_entries(level: Layer, section: str, present: Sequence[str]) -> None:
     """Check the names of components or transforms, and that those that null drops are present."""
-    for name, entry in entries.items():
+    noun = section.removesuffix("s")
+    for name, entry in level.values.get(section, {}).items():
+        where = level.at(section, name)
         if entry is None and name not in present:
             raise UserError(
-                f"{where}: {name}: null drops a {noun} of a system that this one extends, but none of them has it. "
+                f"{where}: null drops a {noun} of a system that this one extends, but none of them has it. "
                 f"{nearest(name, present)}"
             )
         if not re.fullmatch(NAME, name) or name in RESERVED_NAMES:
@@ -316,7 +318,7 @@ def _check_external(level: Layer, levels: Sequence[Layer]) -> None:
     """Check that an external system has no keys for training, extends no other system and is not extended."""
     if others := [key for key in level.values if key not in EXTERNAL]:
         raise UserError(
-            f"{level.where}: external: the system is not trained here, so it has no {' and no '.join(others)}: "
+            f"{level.at('external')}: the system is not trained here, so it has no {' and no '.join(others)}: "
             "delete one or the other."
         )
     if len(levels) > 1:

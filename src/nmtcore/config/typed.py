@@ -14,7 +14,7 @@ import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, Union, dataclass_transform
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, dataclass_transform
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -50,8 +50,54 @@ _EXPECTED = {
 
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
-Given = Callable[[Sequence[str]], list[tuple[Any, str]]]
-"""Returns the values that files give a place, each with its file; the one that counts last."""
+
+class Key(str):
+    """A key of a YAML file, which knows its line."""
+
+    def __new__(cls, text: str, line: int | None = None) -> "Key":
+        """Give a text its line, counted from 1."""
+        key = super().__new__(cls, text)
+        key.line = line
+        return key
+
+
+class Source(NamedTuple):
+    """What a file says of a setting."""
+
+    value: Any
+    """Plain value."""
+    where: str
+    """The file; of an entry also its name."""
+    line: int | None = None
+    """Line in the file, counted from 1."""
+
+    @property
+    def shown(self) -> str:
+        """The file with the line."""
+        return at_line(self.where, self.line)
+
+
+Given = Callable[[Sequence[str]], list[Source]]
+"""Returns what files say of a place; the one that counts is the last."""
+
+
+def at_line(where: str, line: int | None) -> str:
+    """Add a line to a place such as `FILE` or `FILE: NAME`."""
+    file, colon, rest = where.partition(": ")
+    return where if line is None else f"{file}:{line}{colon}{rest}"
+
+
+def line_of(values: Any, place: Iterable[Any]) -> int | None:
+    """Return the line of the last key of a place that a file's plain values have; None if it is not known."""
+    line = None
+    for part in place:
+        if isinstance(values, Mapping) and part in values:
+            line = next(getattr(key, "line", None) for key in values if key == part) or line
+        elif not (isinstance(values, list) and isinstance(part, int) and part < len(values)):
+            break
+        values = values[part]
+    return line
+
 
 MOST_NAMED = 30
 """Up to so many valid names are listed if none resembles a wrong one."""
@@ -92,7 +138,7 @@ def build(hint: Any, value: Any, *, where: str, place: Sequence[str] = (), given
     try:
         return adapter(hint).validate_python(value)
     except ValidationError as error:
-        raise UserError("\n".join(_sentences(error, where, tuple(place), given))) from error
+        raise UserError("\n".join(_sentences(error, value, where, tuple(place), given))) from error
 
 
 @functools.cache
@@ -101,8 +147,11 @@ def adapter(hint: Any) -> TypeAdapter:
     return TypeAdapter(hint)
 
 
-def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -> list[str]:
-    """Write each mistake that pydantic found as a sentence, with file and place; of a union, only the deepest one."""
+def _sentences(error: ValidationError, value: Any, where: str, place: tuple, given: Given) -> list[str]:
+    """Write each mistake that pydantic found in a value as a sentence, with its file, line and place.
+
+    Of a union, only the deepest mistake counts.
+    """
     faults: dict[tuple, Mapping[str, Any]] = {}
     missing: dict[tuple, list[str]] = {}
     for fault in error.errors(include_url=False):
@@ -116,22 +165,23 @@ def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -
     sentences = [f"{_place(where, (*place, *here))}: {missing_keys(keys)}" for here, keys in missing.items()]
     for fault in faults.values():
         here, text = fault["loc"], _text(fault)
-        set_there = _files_of(fault, (*place, *here), where, given) if fault["type"] == "value_error" else ""
+        set_there = _files_of(fault, (*place, *here), given) if fault["type"] == "value_error" else ""
         is_unknown = fault["type"] == UNKNOWN_KEY
-        files = [file for value, file in given((*place, *here)) if is_unknown or not isinstance(value, Mapping)]
+        sources = [own for own in given((*place, *here)) if is_unknown or not isinstance(own.value, Mapping)]
+        source = [Source(None, where), *sources][-1]
+        line = line_of(value, (part for part in here if part != ONE_OF)) or source.line
         ending = text[-1] if text[-1] in ".?" else "."
-        shown = _place([where, *files][-1], (*place, *(here[:-1] if is_unknown else here)))
+        shown = _place(at_line(source.where, line), (*place, *(here[:-1] if is_unknown else here)))
         sentences.append(f"{shown}{text.removesuffix(ending)}{set_there}{ending}")
     return sentences
 
 
-def _files_of(fault: Mapping[str, Any], place: tuple, where: str, given: Given) -> str:
-    """Name the files of the keys that a sentence about several keys names, if they are others than that of `where`."""
+def _files_of(fault: Mapping[str, Any], place: tuple, given: Given) -> str:
+    """Name the files and lines of the keys that a sentence about several keys names."""
     keys = re.findall(r"(?<![\w.'])\w+(?!\w|\.\w|')", str(fault["ctx"]["error"]))
-    last = {key: (given((*place, key)) or [({}, "")])[-1] for key in keys}
-    others = {key: file for key, (value, file) in last.items() if not isinstance(value, Mapping)}
-    shown = "; ".join(f"{key}: {file}" for key, file in others.items() if not where.startswith(file))
-    return f" ({shown})" if shown else ""
+    last = {key: sources[-1] for key in dict.fromkeys(keys) if (sources := given((*place, key)))}
+    shown = [f"{key}: {source.shown}" for key, source in last.items() if not isinstance(source.value, Mapping)]
+    return f" ({'; '.join(shown)})" if shown else ""
 
 
 def missing_keys(keys: Sequence[str]) -> str:
