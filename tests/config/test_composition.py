@@ -143,7 +143,7 @@ def test_a_start_needs_the_same_components(own_project):
     project = own_project({"systems/mine": systems})
     assert project.run("demo_en2de", "same", "smoke", 1).components["upper"].weight == 0.5
     for name in ("swapped", "renamed"):
-        with pytest.raises(UserError, match="start_from: start has other components"):
+        with pytest.raises(UserError, match="start_from: start has other weights or vocabularies"):
             project.run("demo_en2de", name, "smoke", 1)
 
 

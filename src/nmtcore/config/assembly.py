@@ -1,7 +1,7 @@
 """Assemble a run from merged values, with what it needs in its data set: annotators, treebanks, translations."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees
@@ -10,11 +10,10 @@ from nmtcore.config.datasets import ANNOTATORS, GOLD, TREEBANK, DatasetSettings
 from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings
 from nmtcore.config.files import Merged, check_files
 from nmtcore.config.registry import Registry
-from nmtcore.config.runs import RunSettings
+from nmtcore.config.runs import RunSettings, differences
 from nmtcore.config.systems import ExternalSettings, ScaleSettings, SystemSettings
 from nmtcore.config.training import (
     BASES,
-    BaseSettings,
     DecodingSettings,
     TrainingSettings,
     TreebankSettings,
@@ -256,17 +255,8 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    values, others = (plain(_without_dropout(each.model)) for each in (run, start))
-    if differing := [f"{key} {others[key]} instead of {values[key]}" for key in values if values[key] != others[key]]:
-        raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
-    if _components(run) != _components(start):
-        raise UserError(f"{where} has other components, so its weights do not fit.")
-    if run.transforms != start.transforms:
-        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
-    if run.segmentation != start.segmentation:
-        raise UserError(
-            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
-        )
+    if lines := differences(*(_what_weights_fit(each) for each in (start, run))):
+        raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
     if len(set(segmented)) > 1:
         raise UserError(
             f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
@@ -279,11 +269,11 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
         )
 
 
-def _components(run: RunSettings) -> list[tuple[str, str]]:
-    """Return the name and the registered class name of each component, in order."""
-    return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
-
-
-def _without_dropout(model: BaseSettings) -> BaseSettings:
-    """Return the settings that determine the shapes of a model's weights."""
-    return replace(model, **{field.name: 0.0 for field in fields(model) if field.name.endswith("dropout")})
+def _what_weights_fit(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that determine the shapes of a run's weights, and its vocabularies; the order counts."""
+    return {
+        "model": {key: value for key, value in plain(run.model).items() if not key.endswith("dropout")},
+        "components": {name: COMPONENTS.name_of(settings) for name, settings in run.components.items()},
+        "transforms": {name: TRANSFORMS.entry_of(settings) for name, settings in run.transforms.items()},
+        "segmentation": run.segmentation.name,
+    }
