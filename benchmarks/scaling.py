@@ -37,7 +37,7 @@ from nmtcore.config.corpora import (
     SegmentationSettings,
     WordsSettings,
 )
-from nmtcore.config.runs import FilteringSettings, ReadingSettings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.config.training import DecodingSettings, EvaluationSettings, TransformerSettings
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.pairs import PAIR_SCHEMA

@@ -11,11 +11,11 @@ from typing import Annotated, Any, NamedTuple
 from pydantic.json_schema import GenerateJsonSchema
 
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import FILTERS, FORMATS, CorpusSettings
-from nmtcore.config.datasets import ANNOTATORS, AnnotatorModelSettings, DatasetSettings
+from nmtcore.config.corpora import FILTERS, FORMATS, AnnotatorModelSettings, CorpusSettings
+from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
 from nmtcore.config.features import TRANSFORMS
 from nmtcore.config.project import ProjectSettings
-from nmtcore.config.registry import PartsOf, Registry
+from nmtcore.config.registry import PartOf, PartsOf, Registry
 from nmtcore.config.systems import (
     ChangesForTransformer,
     RecipeSettings,
@@ -25,7 +25,7 @@ from nmtcore.config.systems import (
     SystemSettings,
 )
 from nmtcore.config.training import BASES, DecodingSettings, TrainingSettings
-from nmtcore.config.typed import PartOf, adapter, default_of, descriptions, hints_of, plain, summary, unknown
+from nmtcore.config.typed import adapter, default_of, descriptions, hints_of, plain, summary, unknown
 from nmtcore.errors import UserError
 from nmtcore.files import write_texts
 from nmtcore.tables.settings import PaperSettings, PaperTablesSettings

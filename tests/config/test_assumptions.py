@@ -7,7 +7,8 @@ import pytest
 import yaml
 from assumptions import PAGE, assumptions, assumptions_page
 
-from nmtcore.config.runs import FilteringSettings, ReadingSettings, run_to_json, training_settings
+from nmtcore.config.runs import run_to_json, training_settings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 
 COUNTED = {
     "pham2018": {

@@ -8,7 +8,7 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import differences
 from nmtcore.config.systems import SECTIONS, recipe_layers
 from nmtcore.config.training import BASES
-from nmtcore.config.typed import Source, plain
+from nmtcore.config.typed import GivenValue, plain
 from nmtcore.errors import UserError
 
 SCALE = {
@@ -249,13 +249,15 @@ def test_what_each_layer_gives_a_setting():
         "training": {"validation": {"stop_after": None}},
     }
     assert list(merged.values["components"]) == ["sisa", "pascal"], "one that was dropped comes again at the end"
-    assert merged.given(("words", "source", "kind")) == [Source("moses", "a"), Source("given", "b")]
-    assert merged.given(("components", "pascal", "heads")) == [Source(2, "c")], "b dropped what a says"
-    assert merged.given(("training", "validation", "stop_after")) == [Source(None, "c")], "null is a value of a setting"
+    assert merged.given(("words", "source", "kind")) == [GivenValue("moses", "a"), GivenValue("given", "b")]
+    assert merged.given(("components", "pascal", "heads")) == [GivenValue(2, "c")], "b dropped what a says"
+    assert merged.given(("training", "validation", "stop_after")) == [GivenValue(None, "c")], (
+        "null is a value of a setting"
+    )
     assert merged.given(("model", "width")) == []
     merged.add(Layer("d", {"words": "spaces"}))
     merged.add(Layer("d", {"words": "characters"}))
-    given = [Source("moses", "a"), Source("given", "b"), Source("characters", "d")]
+    given = [GivenValue("moses", "a"), GivenValue("given", "b"), GivenValue("characters", "d")]
     assert merged.given(("words", "source", "kind")) == given, "a file counts once, with what it says last"
     assert merge({"a": {"b": 1, "c": [1]}, "d": 1}, {"a": {"c": [2]}}, {"d": None}) == {
         "a": {"b": 1, "c": [2]},

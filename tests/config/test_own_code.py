@@ -9,7 +9,8 @@ from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.corpora import FILTERS, LengthSettings
 from nmtcore.config.project import Project
 from nmtcore.config.registry import own_member, own_module
-from nmtcore.config.runs import FilteringSettings, ScoringSettings, differences, filtering_values, training_settings
+from nmtcore.config.runs import differences, training_settings
+from nmtcore.config.stages import FilteringSettings, ScoringSettings, filtering_values
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels

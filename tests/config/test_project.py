@@ -11,7 +11,8 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES, SegmentationSettings
 from nmtcore.config.datasets import ANNOTATIONS
 from nmtcore.config.project import Project
-from nmtcore.config.runs import FilteringSettings, ReadingSettings, RunSettings, run_from_json, run_to_json
+from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 
 

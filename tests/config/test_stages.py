@@ -8,17 +8,8 @@ import pytest
 from nmtcore.config.corpora import LengthSettings, WordsSettings
 from nmtcore.config.datasets import ANNOTATORS, EasyCcgSettings
 from nmtcore.config.project import Project
-from nmtcore.config.runs import (
-    INFERENCE,
-    FilteringSettings,
-    ReadingSettings,
-    ScoringSettings,
-    differences,
-    filtering_values,
-    inference_settings,
-    run_to_json,
-    training_settings,
-)
+from nmtcore.config.runs import INFERENCE, differences, inference_settings, run_to_json, training_settings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings, ScoringSettings, filtering_values
 from nmtcore.config.systems import SystemSettings
 from nmtcore.config.typed import Count, build, changed, settings_class
 from nmtcore.errors import UserError

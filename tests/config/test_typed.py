@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 import pytest
 from typing_extensions import TypedDict
 
+from nmtcore.config.registry import PartOf
 from nmtcore.config.training import RecurrentSettings, ScheduleSettings, TransformerSettings
 from nmtcore.config.typed import (
     Count,
     ForAll,
     Fraction,
     Listed,
-    PartOf,
     Range,
     Seed,
     Short,

@@ -8,7 +8,7 @@ import pytest
 
 from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.runs import FilteringSettings, ReadingSettings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.read import read_split
 from nmtcore.corpus.sources import sidecar_path

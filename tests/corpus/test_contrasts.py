@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nmtcore.config.corpora import PartSettings
-from nmtcore.config.runs import ReadingSettings
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus import contrasts
 from nmtcore.corpus.contrasts import ContrastRows, contrast_rows, list_contrasts, read_contrast_list
 from nmtcore.corpus.text_lines import Input

@@ -11,7 +11,8 @@ from pair_files import write_corpus
 
 from nmtcore.config.components import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.runs import RunSettings, ScoringSettings
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import DecodingSettings, EvaluationSettings
 from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.scores import score_tests

@@ -31,7 +31,7 @@ from nmtcore.config.components import (
 )
 from nmtcore.config.corpora import SegmentationSettings, WordsSettings
 from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
-from nmtcore.config.runs import MANIFESTS
+from nmtcore.config.stages import MANIFESTS
 from nmtcore.config.training import DecodingSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError

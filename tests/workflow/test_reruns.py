@@ -15,7 +15,7 @@ from workflow.calling import BRIEF, Workplace, copy_workflow, little, make_workp
 from workflow.planner import PlannedJob, Rules, changed_rules
 
 from nmtcore.config.project import Project
-from nmtcore.config.runs import VERSIONS
+from nmtcore.config.stages import VERSIONS
 
 PARSED = parsed(
     selection={"parsed": {"source": ["dependencies"]}},

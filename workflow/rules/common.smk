@@ -7,14 +7,8 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from nmtcore.config.project import Project, ProjectSettings
-from nmtcore.config.runs import (
-    INFERENCE,
-    MANIFESTS,
-    TRAINING,
-    VERSIONS,
-    inference_settings,
-    training_settings,
-)
+from nmtcore.config.runs import INFERENCE, TRAINING, inference_settings, training_settings
+from nmtcore.config.stages import MANIFESTS, VERSIONS
 from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
 from nmtcore.gpus import jobs_per_gpu, visible_gpus

@@ -3,7 +3,7 @@
 import shlex
 import sys
 
-from nmtcore.config.runs import ScoringSettings
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.evaluation import (
     demo_comparison,
     demo_counts,

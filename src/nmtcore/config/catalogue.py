@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import FILTERS, SIDES, corpus_options
-from nmtcore.config.datasets import ANNOTATORS, AnnotatorModelSettings, DatasetSettings
+from nmtcore.config.corpora import FILTERS, SIDES, AnnotatorModelSettings, corpus_options
+from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
 from nmtcore.config.files import ALL, Layer, Merged, NamedFiles, changed_below, named_files, read_yaml
 from nmtcore.config.registry import own_faults
 from nmtcore.config.systems import (

@@ -177,7 +177,7 @@ class LabelHeadSettings(EncoderHeadSettings):
 
 @settings_class
 class SennrichHaddowSettings(ComponentSettings):
-    """Source embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
+    """GivenValue embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
 
     Needs dependencies on the source side.
     """

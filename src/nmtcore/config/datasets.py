@@ -13,7 +13,6 @@ from nmtcore.config.corpora import (
     FORMATS,
     SIDES,
     CorpusSettings,
-    FileSettings,
     FilterSettings,
     HeldOutSettings,
     PartSettings,
@@ -27,7 +26,6 @@ from nmtcore.config.registry import Registry
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.config.typed import Amount, Count, ForAll, Listed, Positive, Seed, Short, missing_keys, settings_class
 from nmtcore.errors import quoted
-from nmtcore.layout import MODELS, model_of
 
 Annotation = Literal["dependencies", "tags", "ccg", "constituency"]
 ANNOTATIONS: tuple[Annotation, ...] = get_args(Annotation)
@@ -198,31 +196,6 @@ ANNOTATORS = Registry[AnnotatorSettings](
     own_folder="annotators",
     base=AnnotatorSettings,
 )
-
-
-@settings_class
-class AnnotatorModelSettings:
-    """The files of a parser or tagger; the `name` of each begins with `models/NAME/`."""
-
-    name: str
-    """Name of the file."""
-    description: str
-    """A sentence that says what the model is."""
-    files: tuple[FileSettings, ...]
-    """Files of the model."""
-    licence: str = ""
-    """Licence."""
-    citation: str = ""
-    """What to cite."""
-
-    def __post_init__(self) -> None:
-        for file in self.files:
-            if file.path is not None:
-                raise ValueError(
-                    "`path` is for corpora: put your own model into a folder that `models` in config.yaml lists"
-                )
-            if model_of(file.name) != self.name:
-                raise ValueError(f"the file {file.name} must have a name like {MODELS}/{self.name}/...")
 
 
 @settings_class

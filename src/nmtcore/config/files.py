@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from nmtcore.config.typed import Key, Source, at_line, choose, line_of, shown_value
+from nmtcore.config.typed import GivenValue, LinedKey, at_line, choose, line_of, shown_value
 from nmtcore.errors import UserError, explain_os_errors, quoted
 from nmtcore.layout import NAME
 
@@ -17,7 +17,7 @@ MAX_BYTES = 1_000_000
 
 
 class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """A safe loader without aliases and duplicate keys, which are `Key`s (YAML 1.1 reads `on` as true)."""
+    """A safe loader without aliases and duplicate keys, which are `LinedKey`s (YAML 1.1 reads `on` as true)."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node in self.constructed_objects:
@@ -35,7 +35,7 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             seen.add(key.value)
             key.tag = "tag:yaml.org,2002:str"
         lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
-        return {Key(key, lines[key]): value for key, value in super().construct_mapping(node, deep).items()}
+        return {LinedKey(key, lines[key]): value for key, value in super().construct_mapping(node, deep).items()}
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Merged:
     def __init__(self, layers: Iterable[Layer] = (), *, dropping: Container[Place] = DROPPING) -> None:
         self.values: dict[str, Any] = {}
         """The merged values."""
-        self._given: dict[Place, list[tuple[int, Source]]] = {}
+        self._given: dict[Place, list[tuple[int, GivenValue]]] = {}
         self._count, self._dropping = 0, dropping
         for layer in layers:
             self.add(layer)
@@ -154,9 +154,9 @@ class Merged:
                 given = self._given.setdefault(here, [])
                 if given and given[-1][1].where == where:  # what it says elsewhere, such as in its `per_base`
                     given.pop()
-                given.append((self._count, Source(value, where, getattr(key, "line", None))))
+                given.append((self._count, GivenValue(value, where, getattr(key, "line", None))))
 
-    def given(self, place: Place) -> list[Source]:
+    def given(self, place: Place) -> list[GivenValue]:
         """Return the values that layers give a setting, each with its layer and line; the last one counts.
 
         A single value for several keys (`words: moses`) is that of each of them. Of a mapping, it is the layer that has

@@ -25,7 +25,7 @@ from nmtcore.config.files import Layer, Merged, config_file, merge, named_files,
 from nmtcore.config.registry import own_config, own_names
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.systems import ScaleSettings, recipe_layers
-from nmtcore.config.typed import Count, Key, Listed, Seed, build, choose, line_of, settings_class
+from nmtcore.config.typed import Count, LinedKey, Listed, Seed, build, choose, line_of, settings_class
 from nmtcore.errors import UserError
 from nmtcore.layout import MODELS, NAME, PAPER, Layout
 
@@ -266,7 +266,7 @@ class Project(Catalogue):
         )
         where, limit = self.systems.where(system), self.scale(scale).segmentation_size
         if limit is not None and section_of(merged, "segmentation", SegmentationSettings, where=where).size > limit:
-            size = Key("size", line_of(of_scale, ["segmentation_size"]))
+            size = LinedKey("size", line_of(of_scale, ["segmentation_size"]))
             merged.add(Layer(scale_file, {"segmentation": {size: limit}}))
         return merged
 

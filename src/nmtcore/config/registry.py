@@ -14,6 +14,8 @@ import os
 import re
 import sys
 import traceback
+import types
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,20 +24,23 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from nmtcore.config.typed import (
     SENTENCE,
-    PartOf,
     adapter,
     build,
     choose,
+    described,
+    explain_keys,
+    hints_of,
     mistake,
     mistakes,
     plain,
+    refuse_booleans,
     shown_value,
     unknown,
 )
@@ -309,6 +314,49 @@ class Registry(Mapping[str, type[T]]):
             return own_member(self._own_folder, name, self[name].__name__.removesuffix("Settings"))
         module, _, class_name = self._configured[name].rpartition(".")
         return getattr(import_module(module), class_name)
+
+
+class PartOf(tuple[type, ...]):
+    """Marks a mapping of some of the settings of a class: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`.
+
+    Of several classes, it may have the settings of any. Types and ranges are checked, but not what depends on several
+    keys.
+    """
+
+    def __new__(cls, *classes: type) -> "PartOf":
+        """Mark settings of any of the classes."""
+        return super().__new__(cls, classes)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of a mapping, none of whose keys is required."""
+        fields = {
+            field.name: core_schema.typed_dict_field(
+                handler.generate_schema(_in_part(hints_of(cls)[field.name])), required=False
+            )
+            for cls in reversed(self)
+            for field in dataclasses.fields(cls)
+            if field.init and not field.metadata
+        }
+        keys = core_schema.typed_dict_schema(
+            refuse_booleans(fields),
+            extra_behavior="forbid",
+            config={"allow_inf_nan": False},
+            metadata={"pydantic_js_functions": [functools.partial(described, self)]},
+        )
+        return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, self), keys)
+
+
+def _in_part(hint: Any) -> Any:
+    """Return the type hint of a field in a part: settings within settings are parts, too, and so are those by name."""
+    if typing.get_origin(hint) is dict:
+        key, value = typing.get_args(hint)
+        return dict[key, _in_part(value)]
+    choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
+    classes = [choice for choice in choices if dataclasses.is_dataclass(choice)]
+    if len(classes) != 1:
+        return hint
+    part = Annotated[dict[str, Any], PartOf(*classes)]
+    return part if hint is classes[0] else part | None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.features import TRANSFORMS, Trees
 from nmtcore.config.files import Layer, Merged, read_yaml
-from nmtcore.config.registry import PartsOf
+from nmtcore.config.registry import PartOf, PartsOf
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.config.training import (
     BASES,
@@ -24,7 +24,7 @@ from nmtcore.config.training import (
     TransformerSettings,
     TreebankSettings,
 )
-from nmtcore.config.typed import Count, Listed, PartOf, Positive, build, choose, nearest, settings_class
+from nmtcore.config.typed import Count, Listed, Positive, build, choose, nearest, settings_class
 from nmtcore.errors import UserError
 from nmtcore.layout import NAME
 

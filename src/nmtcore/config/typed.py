@@ -11,10 +11,9 @@ import inspect
 import itertools
 import re
 import textwrap
-import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, TypeVar, Union, dataclass_transform
+from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -51,17 +50,17 @@ _EXPECTED = {
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
-class Key(str):
+class LinedKey(str):
     """A key of a YAML file, which knows its line."""
 
-    def __new__(cls, text: str, line: int | None = None) -> "Key":
+    def __new__(cls, text: str, line: int | None = None) -> "LinedKey":
         """Give a text its line, counted from 1."""
         key = super().__new__(cls, text)
         key.line = line
         return key
 
 
-class Source(NamedTuple):
+class GivenValue(NamedTuple):
     """What a file says of a setting."""
 
     value: Any
@@ -77,7 +76,7 @@ class Source(NamedTuple):
         return at_line(self.where, self.line)
 
 
-Given = Callable[[Sequence[str]], list[Source]]
+Given = Callable[[Sequence[str]], list[GivenValue]]
 """Returns what files say of a place; the one that counts is the last."""
 
 
@@ -167,8 +166,8 @@ def _sentences(error: ValidationError, value: Any, where: str, place: tuple, giv
         here, text = fault["loc"], _text(fault)
         set_there = _files_of(fault, (*place, *here), given) if fault["type"] == "value_error" else ""
         is_unknown = fault["type"] == UNKNOWN_KEY
-        sources = [own for own in given((*place, *here)) if is_unknown or not isinstance(own.value, Mapping)]
-        source = [Source(None, where), *sources][-1]
+        sources = [one for one in given((*place, *here)) if is_unknown or not isinstance(one.value, Mapping)]
+        source = [GivenValue(None, where), *sources][-1]
         line = line_of(value, (part for part in here if part != ONE_OF)) or source.line
         ending = text[-1] if text[-1] in ".?" else "."
         shown = _place(at_line(source.where, line), (*place, *(here[:-1] if is_unknown else here)))
@@ -286,7 +285,7 @@ def changed(settings: Any) -> Any:
     """Return the plain values of settings that are not at their defaults, without those of the machine.
 
     A job whose parameters these are does not run again for a new setting whose default means "as before". Nor does it
-    for a changed default: raise the versions of the stages that it affects (`config/runs.py`).
+    for a changed default: raise the versions of the stages that it affects (`config/stages.py`).
     """
     return plain(settings, keeps=lambda field, value: not field.metadata and value != default_of(field))
 
@@ -392,36 +391,6 @@ def _number(number_type: str, value: Any) -> Any:
     return value
 
 
-class PartOf(tuple[type, ...]):
-    """Marks a mapping of some of the settings of a class: `Annotated[dict[str, Any], PartOf(TransformerSettings)]`.
-
-    Of several classes, it may have the settings of any. Types and ranges are checked, but not what depends on several
-    keys.
-    """
-
-    def __new__(cls, *classes: type) -> "PartOf":
-        """Mark settings of any of the classes."""
-        return super().__new__(cls, classes)
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        """Return the schema of a mapping, none of whose keys is required."""
-        fields = {
-            field.name: core_schema.typed_dict_field(
-                handler.generate_schema(_in_part(hints_of(cls)[field.name])), required=False
-            )
-            for cls in reversed(self)
-            for field in dataclasses.fields(cls)
-            if field.init and not field.metadata
-        }
-        keys = core_schema.typed_dict_schema(
-            refuse_booleans(fields),
-            extra_behavior="forbid",
-            config={"allow_inf_nan": False},
-            metadata={"pydantic_js_functions": [functools.partial(described, self)]},
-        )
-        return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, self), keys)
-
-
 @dataclasses.dataclass(frozen=True)
 class _ShortForm:
     """Marks values that have a short form, which is expanded before they are checked."""
@@ -459,19 +428,6 @@ def ForAll(names: Sequence[str]) -> _ShortForm:
         return dict.fromkeys(names, value) if for_all else value
 
     return _ShortForm(lambda hint: typing.get_args(hint)[1], expand)
-
-
-def _in_part(hint: Any) -> Any:
-    """Return the type hint of a field in a part: settings within settings are parts, too, and so are those by name."""
-    if typing.get_origin(hint) is dict:
-        key, value = typing.get_args(hint)
-        return dict[key, _in_part(value)]
-    choices = typing.get_args(hint) if typing.get_origin(hint) in (Union, types.UnionType) else (hint,)
-    classes = [choice for choice in choices if dataclasses.is_dataclass(choice)]
-    if len(classes) != 1:
-        return hint
-    part = Annotated[dict[str, Any], PartOf(*classes)]
-    return part if hint is classes[0] else part | None
 
 
 @functools.cache

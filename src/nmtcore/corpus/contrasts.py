@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from nmtcore.config.runs import ReadingSettings
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.formats.rows import Format, Inputs, Row, replace_separators
 from nmtcore.corpus.pairs import Side

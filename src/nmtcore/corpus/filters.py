@@ -26,7 +26,7 @@ from nmtcore.config.corpora import (
     RatioSettings,
 )
 from nmtcore.config.registry import own_member
-from nmtcore.config.runs import FilteringSettings
+from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map
 from nmtcore.errors import UserError

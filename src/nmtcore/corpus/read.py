@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.corpora import FileSettings, PartSettings, corpus_options, own_files
-from nmtcore.config.runs import ReadingSettings
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.download import check_own_file
 from nmtcore.corpus.formats import make_format
 from nmtcore.corpus.formats.rows import Format, Inputs, ReadingContext, Row, replace_separators

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.runs import ScoringSettings
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.attachment import attachment_counts, attachment_scores, is_punctuation, matching_heads
 from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts

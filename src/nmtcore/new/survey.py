@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from nmtcore.config.corpora import WordsSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.runs import ReadingSettings
+from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.lines import describe_columns
 from nmtcore.corpus.pairs import SIDES

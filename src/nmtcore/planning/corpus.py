@@ -10,7 +10,7 @@ from typing import Any
 from nmtcore.config.corpora import FILTERS, CorpusSettings, FileSettings
 from nmtcore.config.datasets import DatasetSettings, check_own_files
 from nmtcore.config.project import Project
-from nmtcore.config.runs import FilteringSettings, ReadingSettings, filtering_values
+from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
 from nmtcore.config.typed import changed, choose, nearest
 from nmtcore.corpus.sources import missing_manual, without_member
 from nmtcore.errors import UserError
