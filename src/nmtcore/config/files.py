@@ -198,6 +198,7 @@ class NamedFiles(dict[str, Path]):
 
     def add(self, name: str, path: Path, values: dict[str, Any] | None = None) -> None:
         """Add a file, or an entry of it, whose settings are `values`; None: `read` reads the file."""
+        name = str(name)  # without the line of a key
         self[name] = path
         self._values.pop(name, None)
         if values is not None:
