@@ -26,10 +26,9 @@ from random_models import CONFIG, random_model
 from step import LABELS, SMOOTHING, batches_of, examples, peak_of, time_steps, wait
 from torch import Tensor, nn
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import TrainingSettings
+from nmtcore.config.training import RecurrentSettings, TrainingSettings, TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_model
 from nmtcore.model.device import named_device

@@ -30,8 +30,7 @@ import numpy as np
 import torch
 from random_models import random_model, random_sources
 
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.training import DecodingSettings
+from nmtcore.config.training import DecodingSettings, TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import Bundle, load_bundle
 from nmtcore.inference.ctranslate2_model import check_exportable, write_model

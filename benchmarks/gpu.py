@@ -26,8 +26,7 @@ from random_models import random_model
 from step import LABELS, SMOOTHING, Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.training import TrainingSettings
+from nmtcore.config.training import RecurrentSettings, TrainingSettings, TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch

@@ -18,8 +18,7 @@ import torch.nn.functional as F
 from random_models import random_model, random_sources
 from step import Runner, batches_of, examples, loss_of
 
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.training import DecodingSettings
+from nmtcore.config.training import DecodingSettings, TransformerSettings
 from nmtcore.inference.search import translate_examples
 from nmtcore.model import linear
 from nmtcore.model.base import TranslationModel

@@ -153,7 +153,7 @@ def build(run, vocabularies: dict[str, Vocabulary]):
 
 def scorer(examples: Examples, vocabulary: Vocabulary, options: argparse.Namespace, split: str):
     """Return a function that computes BLEU as JoeyNMT's configuration does: 13a on joined Moses tokens."""
-    from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.config.training import EvaluationSettings
     from nmtcore.evaluation.metrics import score_translations
 
     corpus = data_path(options, "pairs", split=split)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from nmtcore.config.bases import BaseSettings
 from nmtcore.config.components import COMPONENTS, check_composition
 from nmtcore.config.project import Project
+from nmtcore.config.training import BaseSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

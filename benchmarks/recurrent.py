@@ -24,7 +24,7 @@ from step import Runner, batches_of, examples, peak_of, time_steps
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.bases import RecurrentSettings
+from nmtcore.config.training import RecurrentSettings
 from nmtcore.model.batch import Batch, make_batch
 from nmtcore.model.trees import tree_marginals
 

@@ -25,13 +25,20 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import label_vocabularies
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.filters import DuplicatesSettings, EmptySettings, HeldOutSettings, LengthSettings, RatioSettings
-from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
+from nmtcore.config.corpora import (
+    CorpusSettings,
+    DuplicatesSettings,
+    EmptySettings,
+    FileSettings,
+    HeldOutSettings,
+    LengthSettings,
+    PartSettings,
+    RatioSettings,
+    SegmentationSettings,
+    WordsSettings,
+)
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.config.training import DecodingSettings
+from nmtcore.config.training import DecodingSettings, EvaluationSettings, TransformerSettings
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.read import read_split

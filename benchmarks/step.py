@@ -29,7 +29,7 @@ from random_models import random_model
 from torch import Tensor, nn
 from torch.profiler import ProfilerActivity, profile
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
+from nmtcore.config.training import RecurrentSettings, TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

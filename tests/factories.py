@@ -8,12 +8,10 @@ import torch
 from named_components import by_name
 from torch import Tensor
 
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.corpora import SegmentationSettings, WordsSettings
+from nmtcore.config.features import ComponentSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
+from nmtcore.config.training import DecodingSettings, EvaluationSettings, TrainingSettings, TransformerSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from nmtcore.config.components import COMPONENTS, ComponentSettings
+from nmtcore.config.components import COMPONENTS
+from nmtcore.config.features import ComponentSettings
 
 
 def by_name(*settings: ComponentSettings) -> dict[str, ComponentSettings]:

@@ -14,8 +14,7 @@ from inference.test_analyse import RUNS
 from inference.tiny import heads_of_block, parse_text, write_bundle
 
 import nmtcore
-from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.settings import DepParseSettings, PascalSettings
+from nmtcore.config.components import COMPONENTS, DepParseSettings, PascalSettings
 from nmtcore.errors import UserError
 from nmtcore.inference.attention import attention_rows, load_observed_bundle
 from nmtcore.inference.parse import make_parser
@@ -26,8 +25,8 @@ LINES = ["the cat", "", "the dog a cab"]
 READS_TREES = {"features": {"source": {"trees": "own"}}, "annotators": {"own": {"tool": "existing"}}}
 CODE = {
     "components/shift": """
-from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.features import ComponentSettings
+from nmtcore.config.typed import settings_class
 from nmtcore.model.components.base import Component
 
 @settings_class
@@ -40,8 +39,8 @@ class Shift(Component):
 """,
     "annotators/next_word": """
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.annotators import AnnotatorSettings
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.datasets import AnnotatorSettings
+from nmtcore.config.typed import settings_class
 from nmtcore.syntax.annotation import Annotation
 
 @settings_class

@@ -9,7 +9,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.project import Project
 
 STAGES = (
@@ -143,7 +143,7 @@ def test_planning_loads_no_heavy_packages(root):
     names = sorted(set(re.findall(r"^from (nmtcore\S*) import", text, re.MULTILINE)))
     assert {"nmtcore.config.project", "nmtcore.corpus.sources", "nmtcore.job"} <= set(names)
     code = (
-        f"import sys, {', '.join(names)}, nmtcore.config.runs, nmtcore.planning.targets, nmtcore.config.versions\n"
+        f"import sys, {', '.join(names)}, nmtcore.config.runs, nmtcore.planning.targets, nmtcore.config.runs\n"
         "project = nmtcore.config.project.Project.load(sys.argv[1])\n"
         "nmtcore.config.runs.run_to_json(project.run('cs2en', 'depparse_l4', 'paper', 1))\n"
         "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"

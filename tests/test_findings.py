@@ -11,7 +11,7 @@ import pytest
 from annotation.annotating import annotate_words
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.config.annotators import SpacySettings
+from nmtcore.config.datasets import SpacySettings
 from nmtcore.evaluation.attachment import attachment, is_punctuation, scores_by_measure
 from nmtcore.evaluation.compare import SampledScores, compare_systems, difference_of, holm
 from nmtcore.evaluation.counts import read_counts

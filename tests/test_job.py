@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from fake_nvml import make_library
 
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import WordsSettings
 from nmtcore.gpus import JOBS_PER_GPU
 from nmtcore.job import check_working_folder, job_arguments, job_settings, user_config_path
 from nmtcore.layout import Layout

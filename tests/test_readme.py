@@ -6,8 +6,7 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU
 
-from nmtcore.config.own_folder import project_of_folder
-from nmtcore.config.project import Project
+from nmtcore.config.project import Project, project_of_folder
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
 from nmtcore.new.deciding_files import shown_settings

@@ -23,7 +23,7 @@ from inference.tiny import write_bundle
 from packaging.requirements import Requirement
 
 from nmtcore import __version__
-from nmtcore.config.components.settings import DepParseSettings
+from nmtcore.config.components import DepParseSettings
 from nmtcore.errors import EXTRAS
 from nmtcore.schemas import FILES
 from nmtcore.training.attempts import code_version

@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from systems import PAPERS, PARTS, flow, parts_of
 
+from nmtcore.config.files import read_yaml
 from nmtcore.config.project import Project
 from nmtcore.config.typed import default_of, plain
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.new.deciding_files import assumed_by
 from nmtcore.schemas import markdown_table
 from nmtcore.tables.papers import paper_files, read_paper

@@ -1,6 +1,6 @@
 """The tables of all keys of the configuration, with their values, defaults and meaning."""
 
-from nmtcore.config.ranges import summary
+from nmtcore.config.typed import summary
 from nmtcore.schemas import FILES, REGISTRIES, SECTIONS, keys_table
 
 

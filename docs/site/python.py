@@ -10,7 +10,7 @@ import nmtcore
 
 MODULES = {
     "nmtcore.api": "Trained models",
-    "nmtcore.config.components.base": "Settings of a component",
+    "nmtcore.config.features": "Settings of components and transforms",
     "nmtcore.model.components.base": "Components",
     "nmtcore.features.transforms.base": "Transforms",
     "nmtcore.corpus.filters": "Filters",

@@ -11,8 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from nmtcore.config.own_code import working_folder
-from nmtcore.config.own_folder import project_model_folders
+from nmtcore.config.project import project_model_folders
+from nmtcore.config.registry import working_folder
 from nmtcore.config.typed import nearest
 from nmtcore.errors import DivergedError, UserError, explain_missing_packages
 from nmtcore.files import write_text

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from nmtcore.config.own_code import OWN_CONFIG
-from nmtcore.config.project_settings import ProjectSettings, read_project_settings
+from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.files import config_file, read_yaml
+from nmtcore.config.project import ProjectSettings, read_project_settings
+from nmtcore.config.registry import OWN_CONFIG
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.typed import build
-from nmtcore.config.yaml_files import config_file, read_yaml
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.gpus import use_gpus
 from nmtcore.memory import keep_freed_memory
@@ -229,8 +229,7 @@ def planned_run(snakemake: Any) -> RunSettings:
 
 def planned_project(snakemake: Any) -> "Project":
     """Return the configuration as planned."""
-    from nmtcore.config.own_folder import REPOSITORY
-    from nmtcore.config.project import Project
+    from nmtcore.config.project import REPOSITORY, Project
 
     return Project([OWN_CONFIG, REPOSITORY / "config"], snakemake.config)
 

@@ -10,22 +10,22 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from nmtcore.config.annotator_models import AnnotatorModelSettings
-from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.bases import BASES, ChangesForTransformer
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import CorpusSettings
-from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.filters import FILTERS
-from nmtcore.config.formats import FORMATS
-from nmtcore.config.project_settings import ProjectSettings
-from nmtcore.config.ranges import PartOf, descriptions, hints_of, summary
-from nmtcore.config.recipes import RecipeSettings, ScaleSettings, SpeedsSettings, StandInSettings
-from nmtcore.config.registry import PartsOf, Registry
-from nmtcore.config.systems import SystemSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.config.typed import adapter, default_of, plain, unknown
+from nmtcore.config.corpora import FILTERS, FORMATS, AnnotatorModelSettings, CorpusSettings
+from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
+from nmtcore.config.features import TRANSFORMS
+from nmtcore.config.project import ProjectSettings
+from nmtcore.config.registry import PartOf, PartsOf, Registry
+from nmtcore.config.systems import (
+    ChangesForTransformer,
+    RecipeSettings,
+    ScaleSettings,
+    SpeedsSettings,
+    StandInSettings,
+    SystemSettings,
+)
+from nmtcore.config.training import BASES, DecodingSettings, TrainingSettings
+from nmtcore.config.typed import adapter, default_of, descriptions, hints_of, plain, summary, unknown
 from nmtcore.errors import UserError
 from nmtcore.files import write_texts
 from nmtcore.tables.settings import PaperSettings, PaperTablesSettings

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nmtcore.annotation.base import AnnotationTask, NumberedSentence, guarded, open_annotator
-from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.config.datasets import AnnotatorSettings
 from nmtcore.syntax.annotation import Annotation
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, ParsingError, guarded, open_annotator
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSettings
+from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings, ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 

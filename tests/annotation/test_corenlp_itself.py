@@ -8,7 +8,7 @@ from annotation.test_parsers import gold
 from conftest import skip_unless_ci
 
 from nmtcore.annotation.corenlp import SPLITS
-from nmtcore.config.annotators import CoreNlpSettings
+from nmtcore.config.datasets import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.syntax.annotation import tree_fault
 from nmtcore.syntax.constituents import leaves, parse_constituents

@@ -9,7 +9,7 @@ from pair_files import write_corpus, write_raw
 from nmtcore import parquet
 from nmtcore.annotation.existing import NO_TREE
 from nmtcore.annotation.shards import annotate_shard, gather_shards
-from nmtcore.config.annotators import ExistingSettings
+from nmtcore.config.datasets import ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.annotation import Annotation

@@ -16,7 +16,7 @@ from nmtcore.annotation import corenlp, easyccg
 from nmtcore.annotation.base import AnnotationTask, NumberedSentence, ParsingError, open_annotator
 from nmtcore.annotation.corenlp import _with_escaped_brackets
 from nmtcore.annotation.easyccg import EasyCcg
-from nmtcore.config.annotators import AnnotatorSettings, CoreNlpSettings, EasyCcgSettings
+from nmtcore.config.datasets import AnnotatorSettings, CoreNlpSettings, EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation
 
@@ -145,7 +145,7 @@ def test_a_server_that_is_killed_between_batches_starts_again(fake_java):
 def test_the_server_ends_with_a_process_that_is_killed(fake_java):
     code = (
         "import time; from pathlib import Path; from nmtcore.annotation.base import AnnotationTask, open_annotator; "
-        "from nmtcore.config.annotators import CoreNlpSettings as Settings; task = AnnotationTask(side='source', "
+        "from nmtcore.config.datasets import CoreNlpSettings as Settings; task = AnnotationTask(side='source', "
         f"language='en', model_folders=(Path({str(fake_java.models)!r}),)); "
         "open_annotator(Settings(), task).__enter__(); print(flush=True); time.sleep(600)"
     )

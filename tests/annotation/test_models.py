@@ -5,7 +5,7 @@ from planted_models import plant_package
 
 from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.annotation.models import find_model, has_model, installed_pipeline, missing_models
-from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.datasets import ANNOTATORS
 from nmtcore.errors import UserError
 
 FILES = {

@@ -9,7 +9,7 @@ from annotation.annotating import annotate_words
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import annotate_shard, gather_shards
-from nmtcore.config.annotators import AnnotatorSettings, SpacySettings, StanzaSettings, UdPipeSettings
+from nmtcore.config.datasets import AnnotatorSettings, SpacySettings, StanzaSettings, UdPipeSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.files import read_json

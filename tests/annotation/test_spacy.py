@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 from annotation.annotating import annotate_words
 
-from nmtcore.config.annotators import SpacySettings
+from nmtcore.config.datasets import SpacySettings
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from annotation.annotating import annotate_words
 
-from nmtcore.config.annotators import StanzaSettings
+from nmtcore.config.datasets import StanzaSettings
 from nmtcore.errors import UserError
 
 MODEL = "stanza_en"

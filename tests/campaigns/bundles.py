@@ -7,7 +7,7 @@ from campaigns.damage import damaged_bytes, damaged_json
 from factories import run_settings
 from inference.tiny import RECURRENT, fit_checksums, write_bundle
 
-from nmtcore.config.components.settings import DepParseSettings, TagAttentionSettings
+from nmtcore.config.components import DepParseSettings, TagAttentionSettings
 from nmtcore.inference.bundle import MANIFEST, load_bundle
 
 RUNS = (

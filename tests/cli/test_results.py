@@ -8,7 +8,7 @@ from called import call_nmtcore
 from evaluation.test_metrics import draw
 from reporting.runs import EVALUATION, Results
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import bleu_scores, count_translations
 from nmtcore.evaluation.summary import Estimate

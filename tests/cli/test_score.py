@@ -8,7 +8,7 @@ from called import call_nmtcore
 from evaluation.test_metrics import draw
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import bootstrap_weights, compare_systems, paired_tests, randomisation_swaps
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate, SeedMean

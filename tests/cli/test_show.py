@@ -9,7 +9,7 @@ from factories import run_settings
 from inference.test_parse import GOLD
 from inference.tiny import write_bundle
 
-from nmtcore.config.components.settings import DepParseSettings, PascalSettings
+from nmtcore.config.components import DepParseSettings, PascalSettings
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
-from nmtcore.config.layers import Layer, Merged
+from nmtcore.config.files import Layer, Merged
 from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.systems import SystemSettings, check_levels, system_layers
 from nmtcore.config.typed import build
@@ -143,7 +143,7 @@ def test_a_start_needs_the_same_components(own_project):
     project = own_project({"systems/mine": systems})
     assert project.run("demo_en2de", "same", "smoke", 1).components["upper"].weight == 0.5
     for name in ("swapped", "renamed"):
-        with pytest.raises(UserError, match="start_from: start has other components"):
+        with pytest.raises(UserError, match="start_from: start has other weights or vocabularies"):
             project.run("demo_en2de", name, "smoke", 1)
 
 

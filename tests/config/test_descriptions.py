@@ -7,11 +7,11 @@ from typing import Literal
 import pytest
 from settings_classes import settings_classes
 
-from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
+from nmtcore.config.datasets import ANNOTATORS
 from nmtcore.config.features import FEATURES
-from nmtcore.config.ranges import descriptions, summary
 from nmtcore.config.training import TrainingSettings
+from nmtcore.config.typed import descriptions, summary
 
 SETTINGS = {name: cls for name, cls in settings_classes().items() if name.endswith(("Settings", "Options", "Entry"))}
 

@@ -3,12 +3,12 @@
 import pytest
 import yaml
 
-from nmtcore.config.bases import BASES
-from nmtcore.config.layers import Layer, Merged, merge
+from nmtcore.config.files import Layer, Merged, merge
 from nmtcore.config.project import Project
-from nmtcore.config.recipes import SECTIONS, recipe_layers
-from nmtcore.config.stages import differences
-from nmtcore.config.typed import plain
+from nmtcore.config.runs import differences
+from nmtcore.config.systems import SECTIONS, recipe_layers
+from nmtcore.config.training import BASES
+from nmtcore.config.typed import GivenValue, plain
 from nmtcore.errors import UserError
 
 SCALE = {
@@ -118,7 +118,9 @@ def test_something_says_when_training_ends(own_project, tmp_path, root):
     with pytest.raises(UserError) as error:
         project.run("demo_en2de", "plain", "paper", 1)
     own = tmp_path / "recipes/small.yaml"
-    sentence = f"give max_updates or max_epochs, or training would never end (max_updates: {own}; max_epochs: {own})."
+    lines = own.read_text().splitlines()
+    given = "; ".join(f"{key}: {own}:{lines.index(f'  {key}: null') + 1}" for key in ("max_updates", "max_epochs"))
+    sentence = f"give max_updates or max_epochs, or training would never end ({given})."
     assert str(error.value) == f"{tmp_path}/systems/mine.yaml: plain on demo_en2de at scale paper: training: {sentence}"
     assert project.run("demo_en2de", "whole", "paper", 1).training.max_updates == 10000, "the system says it"
 
@@ -141,12 +143,12 @@ def test_a_scale_overrides_a_recipe_and_those_that_it_extends(own_project):
 @pytest.mark.parametrize(
     ("recipe", "sentence"),
     [
-        ({"extends": "smal"}, "{recipe}: extends: unknown recipe 'smal'. Did you mean small?"),
+        ({"extends": "smal"}, "{recipe}:2: extends: unknown recipe 'smal'. Did you mean small?"),
         ({"extends": "mine"}, "{recipe}: mine extends mine: this is circular, remove one `extends`."),
-        ({"extends": "small", "training": {"clip_norm": 0}}, "{recipe}: training: clip_norm must be above 0, not 0."),
+        ({"extends": "small", "training": {"clip_norm": 0}}, "{recipe}:4: training: clip_norm must be above 0, not 0."),
         (
             {"extends": "broken", "training": {"clip_norm": 2.0}},
-            "{folder}/recipes/broken.yaml: training: clip_norm must be above 0, not -1.",
+            "{folder}/recipes/broken.yaml:3: training: clip_norm must be above 0, not -1.",
         ),
     ],
 )
@@ -167,32 +169,37 @@ def test_a_data_set_says_where_settings_of_training_belong(own_project, tmp_path
     with pytest.raises(UserError) as error:
         own_project(files).dataset("mine")
     assert str(error.value) == (
-        f"{tmp_path}/datasets/old.yaml: data sets have no '{key}': write it into a recipe of your own, "
+        f"{tmp_path}/datasets/old.yaml:2: data sets have no '{key}': write it into a recipe of your own, "
         "config/recipes/NAME.yaml, which `extends` another one, and `recipe: NAME` here."
     )
 
 
-def test_a_mistake_in_a_value_names_the_file_that_has_it(own_project, tmp_path):
+def test_a_mistake_in_a_value_names_the_file_and_line_that_have_it(own_project, tmp_path):
     """Not the data set that extends this one, and of two values that do not fit together both files."""
     files = {
         "datasets/old": {"extends": "demo_en2de", "max_bad_lines": -1},
         "datasets/young": {"extends": "old"},
         "datasets/several": {"a": {"extends": "demo_en2de", "splits": {"train": "trian"}}, "b": {"extends": "a"}},
+        "datasets/part": "extends: demo_en2de\nsplits:\n  train: train\n  test: [{corpus: test,\n    first: 0}]\n",
         "systems/wide": {"wide": {"extends": "transformer_base", "model": {"heads": 7}}},
     }
     project = own_project({**FILES, **files})
     with pytest.raises(UserError) as error:
         project.dataset("young")
-    assert str(error.value) == f"{tmp_path}/datasets/old.yaml: max_bad_lines must be at least 0, not -1."
+    assert str(error.value) == f"{tmp_path}/datasets/old.yaml:2: max_bad_lines must be at least 0, not -1."
     with pytest.raises(UserError) as error:
         project.dataset("a")
     fault = "splits.train: there is no corpus 'trian' in corpora."
     assert str(error.value) == f"{tmp_path}/datasets/several.yaml: a: {fault}"
     with pytest.raises(UserError) as error:
+        project.dataset("part")
+    assert str(error.value) == f"{tmp_path}/datasets/part.yaml:5: splits: test[0]: first must be at least 1, not 0."
+    with pytest.raises(UserError) as error:
         project.run("demo_en2de", "wide", "mine", 1)
-    system = f"{tmp_path}/systems/wide.yaml: wide"
-    fault = f"model: width 128 is not a multiple of heads 7 (width: {tmp_path}/scales/mine.yaml)."
-    assert str(error.value) == f"{system} on demo_en2de at scale mine: {fault}"
+    system, scale = f"{tmp_path}/systems/wide.yaml", tmp_path / "scales/mine.yaml"
+    line = scale.read_text().splitlines().index("      width: 128") + 1
+    fault = f"width 128 is not a multiple of heads 7 (width: {scale}:{line}; heads: {system}:4: wide)."
+    assert str(error.value) == f"{system}: wide on demo_en2de at scale mine: model: {fault}"
 
 
 def test_per_base_overrides_the_same_file(own_project):
@@ -242,13 +249,15 @@ def test_what_each_layer_gives_a_setting():
         "training": {"validation": {"stop_after": None}},
     }
     assert list(merged.values["components"]) == ["sisa", "pascal"], "one that was dropped comes again at the end"
-    assert merged.given(("words", "source", "kind")) == [("moses", "a"), ("given", "b")]
-    assert merged.given(("components", "pascal", "heads")) == [(2, "c")], "b dropped what a says"
-    assert merged.given(("training", "validation", "stop_after")) == [(None, "c")], "null is a value of a setting"
+    assert merged.given(("words", "source", "kind")) == [GivenValue("moses", "a"), GivenValue("given", "b")]
+    assert merged.given(("components", "pascal", "heads")) == [GivenValue(2, "c")], "b dropped what a says"
+    assert merged.given(("training", "validation", "stop_after")) == [GivenValue(None, "c")], (
+        "null is a value of a setting"
+    )
     assert merged.given(("model", "width")) == []
     merged.add(Layer("d", {"words": "spaces"}))
     merged.add(Layer("d", {"words": "characters"}))
-    given = [("moses", "a"), ("given", "b"), ("characters", "d")]
+    given = [GivenValue("moses", "a"), GivenValue("given", "b"), GivenValue("characters", "d")]
     assert merged.given(("words", "source", "kind")) == given, "a file counts once, with what it says last"
     assert merge({"a": {"b": 1, "c": [1]}, "d": 1}, {"a": {"c": [2]}}, {"d": None}) == {
         "a": {"b": 1, "c": [2]},

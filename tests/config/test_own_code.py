@@ -6,10 +6,11 @@ import pickle
 import pytest
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.filters import FILTERS, LengthSettings
-from nmtcore.config.own_code import own_member, own_module
+from nmtcore.config.corpora import FILTERS, LengthSettings
 from nmtcore.config.project import Project
-from nmtcore.config.stages import FilteringSettings, ScoringSettings, differences, filtering_values, training_settings
+from nmtcore.config.registry import own_member, own_module
+from nmtcore.config.runs import differences, training_settings
+from nmtcore.config.stages import FilteringSettings, ScoringSettings, filtering_values
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, metric_labels
@@ -19,8 +20,8 @@ from nmtcore.schemas import file_schemas
 
 FILTER = '''"""A filter."""
 
-from nmtcore.config.filters import FilterSettings
-from nmtcore.config.ranges import Amount, settings_class
+from nmtcore.config.corpora import FilterSettings
+from nmtcore.config.typed import Amount, settings_class
 
 
 @settings_class

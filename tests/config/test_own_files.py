@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.config.own_folder import check_own_files
+from nmtcore.config.datasets import check_own_files
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATIONS
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.corpora import SIDES, SegmentationSettings
+from nmtcore.config.datasets import ANNOTATIONS
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
-from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.errors import UserError
 
@@ -162,7 +161,7 @@ def test_what_systems_are_compared_with(own_project):
     compared |= {"transformer_base": None, "transformer_relative": "transformer_base", "fa_nmt_shared": "nmt"}
     compared |= {"mine": "transformer_relative", "other": "mine", "llm": None, "named": "nmt"}
     assert {name: project.compared_with(name) for name in compared} == compared
-    with pytest.raises(UserError, match=r"mine\.yaml: wrong: compared_with: unknown system 'pascall'. Did you"):
+    with pytest.raises(UserError, match=r"mine\.yaml:\d: wrong: compared_with: unknown system 'pascall'. Did you"):
         project.compared_with("wrong")
 
 
@@ -240,17 +239,21 @@ def test_a_system_may_start_from_a_system_with_another_dropout(own_project):
     assert {getattr(model, name) for name in names} == {0.4}
 
 
-NO_FIT = "so its vocabularies do not fit"
+NO_FIT = "has other weights or vocabularies, which do not fit"
 STARTS = [
     ("depparse_l1", "depparse_l2x", "Did you mean depparse_l2, "),
     ("depparse_l1", "mine", "mine starts from mine: this is circular"),
-    ("transformer_base", "post", "post has another model (norm post instead of pre), so its weights do not fit."),
+    ("transformer_base", "post", f'post {NO_FIT} (model.norm: "post" -> "pre").'),
     ("depparse_l1", "demo_en2d/depparse_l1", "unknown data set 'demo_en2d'. Did you"),
     ("depparse_l1", "smoke/near/depparse_l1", "unknown data set 'smoke/near'."),
     ("depparse_l1", "demo_en2de/depparse_1", "unknown system 'depparse_1'. Did you"),
     ("depparse_l1", "demo_en2de/mine", "mine starts from mine starts from mine"),
-    ("depparse_l1", "far/depparse_l1", f"the segmentation of far, {NO_FIT}: set `segmentation_from: far` in the data"),
-    ("depparse_l1", "tiny/depparse_l1", f"tiny/depparse_l1 has another segmentation (bpe_joint_100), {NO_FIT}."),
+    (
+        "depparse_l1",
+        "far/depparse_l1",
+        "the segmentation of far, so its vocabularies do not fit: set `segment",
+    ),
+    ("depparse_l1", "tiny/depparse_l1", f"tiny/depparse_l1 {NO_FIT} (segmentation: "),
     ("base_specdep", "demo_en2de/base_specdep", "reads labels, of which each data set has its own, so its weights do"),
     ("base_specpos", "demo_en2de/base_specpos", "reads labels, of which each"),
 ]

@@ -7,13 +7,7 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
-from nmtcore.config.project_settings import (
-    CometSettings,
-    MachineSettings,
-    PathsSettings,
-    ProjectSettings,
-    read_project_settings,
-)
+from nmtcore.config.project import CometSettings, MachineSettings, PathsSettings, ProjectSettings, read_project_settings
 from nmtcore.errors import UserError
 from nmtcore.job import job_settings
 

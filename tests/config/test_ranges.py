@@ -9,9 +9,9 @@ import pytest
 from pydantic.fields import FieldInfo
 from settings_classes import settings_classes
 
-from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.ranges import hints_of
+from nmtcore.config.project import read_project_settings
 from nmtcore.config.runs import run_from_json, run_to_json
+from nmtcore.config.typed import hints_of
 from nmtcore.errors import UserError
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nmtcore.config.project import Project
-from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.stages import training_settings
+from nmtcore.config.runs import run_from_json, run_to_json, training_settings
 
 
 def datasets_of(project: Project, recipe: str) -> list[str]:

@@ -2,16 +2,14 @@
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATIONS, ANNOTATORS
-from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import CorpusSettings
-from nmtcore.config.features import FEATURES
-from nmtcore.config.formats import FORMATS
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.corpora import FORMATS, CorpusSettings
+from nmtcore.config.datasets import ANNOTATIONS, ANNOTATORS
+from nmtcore.config.features import FEATURES, TRANSFORMS
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.transforms import TRANSFORMS
+from nmtcore.config.training import BASES
+from nmtcore.config.typed import settings_class
 from nmtcore.errors import UserError
 
 

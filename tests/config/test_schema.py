@@ -9,8 +9,8 @@ from full_disk import largest_file
 from jsonschema import Draft202012Validator
 
 from nmtcore.cli import main
-from nmtcore.config.recipes import read_speeds
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.files import read_yaml
+from nmtcore.config.systems import read_speeds
 from nmtcore.errors import UserError
 from nmtcore.schemas import FILES, explained, file_schemas, keys_table
 
@@ -143,8 +143,8 @@ def test_a_key_without_its_section_is_explained_wherever_it_is(key, places, tmp_
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config/components").mkdir(parents=True)
     (tmp_path / "config/components/gaussian.py").write_text(
-        "from nmtcore.config.components.base import ComponentSettings\n"
-        "from nmtcore.config.ranges import Count, settings_class\n"
+        "from nmtcore.config.features import ComponentSettings\n"
+        "from nmtcore.config.typed import Count, settings_class\n"
         "@settings_class\n"
         "class GaussianSettings(ComponentSettings):\n"
         '    """A Gaussian."""\n'

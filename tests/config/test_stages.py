@@ -5,24 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.annotators import ANNOTATORS, EasyCcgSettings
-from nmtcore.config.filters import LengthSettings
+from nmtcore.config.corpora import LengthSettings, WordsSettings
+from nmtcore.config.datasets import ANNOTATORS, EasyCcgSettings
 from nmtcore.config.project import Project
-from nmtcore.config.ranges import Count, settings_class
-from nmtcore.config.runs import run_to_json
-from nmtcore.config.segmentation import WordsSettings
-from nmtcore.config.stages import (
-    INFERENCE,
-    FilteringSettings,
-    ReadingSettings,
-    ScoringSettings,
-    differences,
-    filtering_values,
-    inference_settings,
-    training_settings,
-)
+from nmtcore.config.runs import INFERENCE, differences, inference_settings, run_to_json, training_settings
+from nmtcore.config.stages import FilteringSettings, ReadingSettings, ScoringSettings, filtering_values
 from nmtcore.config.systems import SystemSettings
-from nmtcore.config.typed import build, changed
+from nmtcore.config.typed import Count, build, changed, settings_class
 from nmtcore.errors import UserError
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")

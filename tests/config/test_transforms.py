@@ -2,11 +2,10 @@
 
 import pytest
 
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.runs import run_from_json, run_to_json
-from nmtcore.config.stages import training_settings
-from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.runs import run_from_json, run_to_json, training_settings
 from nmtcore.errors import UserError
 from nmtcore.layout import Layout
 

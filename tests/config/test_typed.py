@@ -8,10 +8,21 @@ from typing import Annotated, Any, Literal
 import pytest
 from typing_extensions import TypedDict
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.ranges import Count, ForAll, Fraction, Listed, PartOf, Range, Seed, Short, settings_class
-from nmtcore.config.training import ScheduleSettings
-from nmtcore.config.typed import build, nearest, plain
+from nmtcore.config.registry import PartOf
+from nmtcore.config.training import RecurrentSettings, ScheduleSettings, TransformerSettings
+from nmtcore.config.typed import (
+    Count,
+    ForAll,
+    Fraction,
+    Listed,
+    Range,
+    Seed,
+    Short,
+    build,
+    nearest,
+    plain,
+    settings_class,
+)
 from nmtcore.errors import UserError
 
 

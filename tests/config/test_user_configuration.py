@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
@@ -35,7 +35,7 @@ def test_a_broken_file_of_systems_only_affects_its_own_systems(own_project, text
 
 def test_a_system_that_extends_one_in_a_broken_file_names_that_file(own_project):
     project = own_project({"systems/broken": "parent: 3\n", "systems/mine": "mine: {extends: parent}\n"})
-    with pytest.raises(UserError, match=r"mine.yaml: mine: extends: unknown system 'parent'.*Not read: .*broken.yaml"):
+    with pytest.raises(UserError, match=r"yaml:1: mine: extends: unknown system 'parent'.*Not read: .*broken.yaml"):
         project.run("demo_en2de", "mine", "smoke", 1)
 
 

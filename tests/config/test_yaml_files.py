@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.config.yaml_files import config_file, read_yaml, yaml_files
+from nmtcore.config.files import config_file, read_yaml, yaml_files
 from nmtcore.errors import UserError
 
 

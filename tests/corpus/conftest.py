@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings
+from nmtcore.config.corpora import CorpusSettings, FileSettings, PartSettings, SegmentationSettings, WordsSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.read import read_split

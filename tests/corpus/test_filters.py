@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.filters import (
+from nmtcore.config.corpora import (
     FILTERS,
     DuplicatesSettings,
     EmptySettings,
@@ -174,8 +174,8 @@ def test_pairs_in_other_languages_are_dropped(bench, shared, monkeypatch, proces
 OWN = '''
 import os, signal
 import numpy as np
-from nmtcore.config.filters import FilterSettings
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.corpora import FilterSettings
+from nmtcore.config.typed import settings_class
 
 @settings_class
 class OddSettings(FilterSettings):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.files import read_yaml
 from nmtcore.corpus.formats.lines import FEWEST_ROWS
 from nmtcore.corpus.formats.rows import FIRST_LINES
 from nmtcore.errors import LineError, UserError

@@ -12,8 +12,7 @@ from corpus.test_streams import tar
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.corpora import FileSettings, PartSettings
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import FileSettings, PartSettings, WordsSettings
 from nmtcore.corpus import read
 from nmtcore.errors import LineError, UserError
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.corpora import PartSettings
-from nmtcore.config.formats import FORMATS
+from nmtcore.config.corpora import FORMATS, PartSettings
 
 SAMPLES = Path(__file__).with_name("samples")
 PAIRS = [("Pes spí", "The dog sleeps"), ("Žena čte knihu", "The woman reads a book")]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import WordsSettings
 from nmtcore.config.typed import build
 from nmtcore.corpus import tokenisation
 from nmtcore.corpus.tokenisation import WordTokenizer, mecab_text, mecab_words

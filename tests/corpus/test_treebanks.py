@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nmtcore.config.corpora import CorpusSettings, PartSettings
+from nmtcore.config.corpora import CorpusSettings, HeldOutSettings, PartSettings, WordsSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.filters import HeldOutSettings
-from nmtcore.config.segmentation import WordsSettings
 from nmtcore.errors import UserError
 
 EMPTY = "\t_" * 8

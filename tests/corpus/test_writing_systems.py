@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from corpus.test_read import TEXTS
 
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import WordsSettings
 from nmtcore.corpus import read
 from nmtcore.corpus.tokenisation import mecab_words
 from nmtcore.corpus.writing_systems import looks_tokenised

@@ -9,7 +9,7 @@ from evaluation.test_metrics import count, draw, own_bleu
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import (
     MEANING,
     NEARLY_NORMAL,

@@ -5,7 +5,7 @@ import sys
 import pytest
 import sacrebleu
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import kytea_lines, score_translations
 

@@ -10,7 +10,7 @@ import pytest
 from sacrebleu import __version__
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.counts import checksum_of_test, length_ratio, read_counts, stored_measures, write_counts
 from nmtcore.evaluation.metrics import METRICS, count_translations, score_translations

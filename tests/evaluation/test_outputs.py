@@ -7,8 +7,8 @@ import pytest
 from factories import run_settings
 from pair_files import pair_row, write_corpus
 
-from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import SentencesSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.outputs import import_translations, read_files, read_outputs, read_references

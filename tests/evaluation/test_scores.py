@@ -14,10 +14,10 @@ from factories import run_settings
 from pair_files import write_corpus
 from syntax.test_spanning_tree import TREES, score_sum
 
-from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.components import DiagonalParseSettings, HeadSelectionSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.counts import checksum_of_test, read_counts, stored_measures
 from nmtcore.evaluation.metrics import METRICS

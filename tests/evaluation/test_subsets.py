@@ -5,7 +5,7 @@ from evaluation.test_metrics import draw
 from sacrebleu.metrics import CHRF
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.subsets import (
     constituent_subsets,

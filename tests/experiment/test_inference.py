@@ -9,12 +9,11 @@ from factories import run_settings
 from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
 
-from nmtcore.config.components.settings import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.components import DiagonalParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.config.training import DecodingSettings
+from nmtcore.config.training import DecodingSettings, EvaluationSettings
 from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training

@@ -9,9 +9,8 @@ from inference.tiny import write_segmentation
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.config.features import LABEL_COLUMNS, ParsingTaskSettings
 from nmtcore.config.runs import RunSettings, SentencesSettings
-from nmtcore.config.transforms import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
 from nmtcore.features.examples import Examples

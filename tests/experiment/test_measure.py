@@ -10,7 +10,7 @@ from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA
 from nmtcore.errors import UserError

@@ -13,18 +13,16 @@ from pair_files import write_corpus
 from nmtcore.annotation.base import NumberedSentence, guarded
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.annotators import ExistingSettings
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     DepParseSettings,
     DiagonalParseSettings,
     HeadSelectionSettings,
     PascalSettings,
     TagAttentionSettings,
 )
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.features import LABEL_COLUMNS
-from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings
+from nmtcore.config.datasets import ExistingSettings
+from nmtcore.config.features import LABEL_COLUMNS, InterleaveSettings
+from nmtcore.config.training import DecodingSettings, EvaluationSettings
 from nmtcore.experiment import training
 from nmtcore.experiment.inference import parse_gold, translate_split
 from nmtcore.experiment.measure import ModelOnSplit, measure_attention

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pair_files import write_corpus
 
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import load_examples
 from nmtcore.features.extract import extract_subwords, extract_syntax

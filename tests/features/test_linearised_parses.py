@@ -4,7 +4,7 @@ import pytest
 
 from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.features.examples import load_linearised_parses
 from nmtcore.features.extract import extract_subwords
 from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA

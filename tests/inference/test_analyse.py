@@ -10,7 +10,7 @@ from inference.test_parse import GOLD
 from inference.tiny import RECURRENT, examples_of_text, heads_of_block, parse_text, write_bundle
 
 from nmtcore.annotation.base import Annotator
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     DepParseSettings,
     DiagonalParseSettings,
     HeadSelectionSettings,
@@ -19,8 +19,8 @@ from nmtcore.config.components.settings import (
     TagAttentionSettings,
     TreeHeadSettings,
 )
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.inference import analyse
 from nmtcore.inference.analyse import analyse_sentences, translate_and_write

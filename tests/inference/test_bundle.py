@@ -11,8 +11,7 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, RECURRENT, fit_checksums, write_bundle, write_segmentation
 
-from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components import COMPONENTS, DepParseSettings, HeadSelectionSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle

@@ -13,7 +13,7 @@ from called import call_nmtcore
 from factories import run_settings
 from inference.tiny import RECURRENT, ending_at_once, write_bundle
 
-from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.components import DepParseSettings, DiagonalParseSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.inference.batches import ON_GPU
 from nmtcore.model.transformer import Transformer

@@ -6,7 +6,7 @@ import torch
 from factories import run_settings, side
 from inference.tiny import RECURRENT, random_examples, write_bundle
 
-from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.config.components import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import load_bundle

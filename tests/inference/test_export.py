@@ -15,7 +15,7 @@ from inference.tiny import PIECES, RECURRENT, random_examples, trained_briefly, 
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.cli import main
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     DepParseSettings,
     DiagonalParseSettings,
     LabelHeadSettings,
@@ -29,10 +29,10 @@ from nmtcore.config.components.settings import (
     TreeHeadSettings,
     TreeTraversalSettings,
 )
-from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
+from nmtcore.config.corpora import SegmentationSettings, WordsSettings
+from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.stages import MANIFESTS
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
-from nmtcore.config.versions import MANIFESTS
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json

@@ -11,7 +11,7 @@ from inference.tiny import write_bundle
 from planted_models import plant_model, plant_package
 
 from nmtcore.annotation.java import find_java
-from nmtcore.config.components.settings import PascalSettings
+from nmtcore.config.components import PascalSettings
 from nmtcore.errors import UserError
 
 TOOLS = ("corenlp", "easyccg", "stanza", "udpipe", "spacy")

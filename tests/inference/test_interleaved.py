@@ -9,8 +9,8 @@ from inference.test_raw import Chain
 from inference.tiny import ending_at_once, examples_of_text, write_bundle
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.features import InterleaveSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
 from nmtcore.experiment.inference import load_run
 from nmtcore.inference.bundle import load_bundle, load_initial_weights

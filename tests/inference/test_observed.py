@@ -13,14 +13,9 @@ from oracles import Recurrent as RecurrentOracle
 from oracles import TransformerOracle
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.components.settings import (
-    DepParseSettings,
-    HeadSelectionSettings,
-    MultitaskSettings,
-    TagAttentionSettings,
-)
+from nmtcore.config.components import DepParseSettings, HeadSelectionSettings, MultitaskSettings, TagAttentionSettings
+from nmtcore.config.features import InterleaveSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import LineError, UserError
 from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.inference import attention, tags

@@ -8,11 +8,8 @@ from called import call_nmtcore
 from factories import run_settings
 from inference.tiny import examples_of_text, heads_of_block, parse_text, random_examples, random_model, write_bundle
 
-from nmtcore.config.components.settings import (
-    DepParseSettings,
-    DiagonalParseSettings,
-)
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.components import DepParseSettings, DiagonalParseSettings
+from nmtcore.config.features import ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.inference import attention

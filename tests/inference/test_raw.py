@@ -9,8 +9,7 @@ from inference.tiny import PIECES, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.features import ComponentSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE

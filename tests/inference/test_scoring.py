@@ -12,8 +12,8 @@ from inference import test_raw
 from inference.tiny import RECURRENT, random_examples, random_model, write_bundle
 from oracles import Recurrent, TransformerOracle, softmax
 
-from nmtcore.config.components.settings import TagAttentionSettings
-from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.components import TagAttentionSettings
+from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
 from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, WrongTranslation
 from nmtcore.corpus.pairs import Side
 from nmtcore.errors import UserError

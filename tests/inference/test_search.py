@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inference.searching import TableModel, enumerate_all, simple_beam, simple_greedy
 from inference.tiny import RECURRENT, random_examples, random_model
 
-from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples

@@ -10,9 +10,9 @@ import torch
 from factories import build_tiny_model, run_settings, side
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.bases import RecurrentSettings
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.features import ComponentSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import RecurrentSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.schema import TOKENS_SCHEMA, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies

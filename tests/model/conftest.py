@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.features import ComponentSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

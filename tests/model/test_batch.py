@@ -9,7 +9,7 @@ from factories import target_mask
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmtcore.config.components.settings import DepParseSettings
+from nmtcore.config.components import DepParseSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import make_batch, pool_words
 

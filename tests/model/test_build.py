@@ -6,8 +6,8 @@ import pytest
 import torch
 from factories import run_settings
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.components.settings import DepParseSettings
+from nmtcore.config.components import DepParseSettings
+from nmtcore.config.training import RecurrentSettings, TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model import build
 from nmtcore.model.build import build_model, initialise_model

@@ -9,14 +9,14 @@ from model.test_pair_labels import LabelledOracle
 from named_components import by_name
 from oracles import TransformerOracle
 
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     DepParseSettings,
     LabelHeadSettings,
     RelativePositionsSettings,
     SennrichHaddowSettings,
     TagAttentionSettings,
 )
+from nmtcore.config.training import TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components

@@ -8,7 +8,7 @@ import torch
 from model.comparing import check_baseline, check_logits
 from oracles import TransformerOracle, tree_pairs
 
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     DepParseSettings,
     RelativePositionsSettings,
     TreeDistanceSettings,

@@ -7,7 +7,7 @@ from model.comparing import check_baseline, check_logits, fixed_dropout
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
-from nmtcore.config.components.settings import DepParseSettings, DiagonalParseSettings, SisaSettings
+from nmtcore.config.components import DepParseSettings, DiagonalParseSettings, SisaSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.syntax.trees import NO_COLUMN
 

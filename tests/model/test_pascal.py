@@ -10,7 +10,7 @@ from model.comparing import check_baseline, check_logits
 from model.trees import TREES, columns_of_word, pairs, parent_of
 from oracles import TransformerOracle
 
-from nmtcore.config.components.settings import DepParseSettings, PascalSettings
+from nmtcore.config.components import DepParseSettings, PascalSettings
 from nmtcore.model.batch import make_batch
 
 PREFIX = DepParseSettings(layer=2, weight=0.0)

@@ -10,8 +10,8 @@ import pytest
 import torch
 from factories import examples_of, side
 
-from nmtcore.config.bases import RecurrentSettings
-from nmtcore.config.components.settings import HeadSelectionSettings
+from nmtcore.config.components import HeadSelectionSettings
+from nmtcore.config.training import RecurrentSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import initialise_model
 from nmtcore.model.components.base import Build

@@ -7,8 +7,8 @@ from model.comparing import check_baseline, check_batching, check_logits, check_
 from oracles import Recurrent as Oracle
 from torch.nn.functional import one_hot
 
-from nmtcore.config.bases import RecurrentSettings
-from nmtcore.config.components.settings import HeadSelectionSettings
+from nmtcore.config.components import HeadSelectionSettings
+from nmtcore.config.training import RecurrentSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build
 from nmtcore.model.components.head_selection import HeadSelection, straight_through

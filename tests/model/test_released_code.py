@@ -15,8 +15,7 @@ import torch
 from model.trees import pairs
 from oracles import pointing_loss, softmax, tree_distribution
 
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     DepParseSettings,
     PascalSettings,
     SisaSettings,
@@ -24,6 +23,7 @@ from nmtcore.config.components.settings import (
     TreeDistanceSettings,
     TreeTraversalSettings,
 )
+from nmtcore.config.training import TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_components
 from nmtcore.model.components.pair_labels import tree_paths

@@ -9,10 +9,10 @@ import torch
 from model.comparing import check_batching, check_steps
 from named_components import by_name
 
-from nmtcore.config.bases import BASES, TransformerSettings
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.components import COMPONENTS, check_composition
-from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
+from nmtcore.config.training import BASES, TransformerSettings
 from nmtcore.errors import UserError
 from nmtcore.model.batch import make_batch
 from nmtcore.model.linear import Linear

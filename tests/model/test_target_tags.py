@@ -9,8 +9,8 @@ from factories import build_tiny_model, examples_of, forced_logits, run_settings
 from model.comparing import check_baseline, fixed_dropout
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.components import MultitaskSettings, TagAttentionSettings
+from nmtcore.config.features import ParsingTaskSettings
 from nmtcore.features.examples import LinearisedParses
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.model.batch import make_batch

@@ -7,7 +7,7 @@ from factories import forced_logits, target_mask
 from model.comparing import check_logits
 from oracles import TransformerOracle
 
-from nmtcore.config.components.settings import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
+from nmtcore.config.components import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.attention_maps import AttentionMaps
 

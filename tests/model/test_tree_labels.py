@@ -8,8 +8,8 @@ import pytest
 import torch
 from oracles import reaches_root, tree_pairs
 
-from nmtcore.config.bases import TransformerSettings
-from nmtcore.config.components.settings import TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.config.components import TreeDistanceSettings, TreeTraversalSettings
+from nmtcore.config.training import TransformerSettings
 from nmtcore.model.batch import NO_WORD
 from nmtcore.model.build import build_components
 from nmtcore.model.components.pair_labels import traversals, tree_paths

@@ -8,7 +8,7 @@ import pytest
 import torch
 from oracles import tree_distribution, tree_gradient
 
-from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.config.components import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.model import trees
 from nmtcore.model.batch import make_batch
 from nmtcore.model.trees import DivergedTrees, TooLongForTrees, tree_marginals

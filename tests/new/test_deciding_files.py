@@ -1,15 +1,16 @@
 """The file that decides each setting of a run, and what that replaces, against the values in the files."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.assembly import MissingAnnotation
+from nmtcore.config.files import read_yaml
 from nmtcore.config.project import MACHINE, Project
 from nmtcore.config.runs import run_to_json
 from nmtcore.config.typed import changed
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.new.deciding_files import DEFAULT, assumed_lines, decided_settings
 
 FILLED = {
@@ -42,12 +43,16 @@ def test_the_named_file_has_the_value_and_what_no_file_has_is_the_default(root, 
             if file == DEFAULT:
                 assert key not in other_than_default or section in FILLED or last == "kind", (system, key)
             elif file != MACHINE and section not in FILLED and last != "kind":
-                path, _, name = file.partition(": ")
+                place, _, name = file.partition(": ")
+                path, _, line = place.rpartition(":")
                 if path not in values:
                     values[path] = read_yaml(Path(path))
                 entry = values[path][name] if name else values[path].get(dataset, values[path])
                 in_file = [own for place, own in leaves(entry) if place[-1] == last or last == "size"]
                 assert json.loads(value) in in_file, (system, key, value, file)
+                text = Path(path).read_text().splitlines()[int(line) - 1]
+                keys = {*key.split("."), "segmentation_size"} & set(re.findall(r"\w+(?=:)", text))
+                assert keys, (system, key, file, text)
                 compared += 1
     assert compared > 500
 
@@ -67,8 +72,11 @@ def test_the_nearest_file_wins(root, tmp_path):
         path.write_text(text)
     project = Project([tmp_path, root / "config"], {})
     run = project.run("own", "mine", "small", 1)
-    files = {own.key: (own.value, own.file) for own in decided_settings(project, run)}
-    replaced = {own.key: own.replaced for own in decided_settings(project, run)}
+    decided = decided_settings(project, run)
+    files = {own.key: (own.value, re.sub(r"(?<=yaml):\d+", "", own.file)) for own in decided}
+    replaced = {
+        own.key: tuple((value, re.sub(r"(?<=yaml):\d+", "", file)) for value, file in own.replaced) for own in decided
+    }
     systems, recipe = root / "config/systems/pham2018.yaml", str(root / "config/recipes/small.yaml")
     assert files["components.depparse.weight"] == ("0.5", f"{tmp_path}/systems/own.yaml: mine")
     assert files["components.depparse.kind"] == ('"depparse"', f"{systems}: depparse_l0")
@@ -89,11 +97,11 @@ def test_the_nearest_file_wins(root, tmp_path):
 
 def test_what_is_assumed_is_said_unless_another_file_overrides_it(root, tmp_path):
     project = Project([root / "config"], {})
-    recipe = "(config/recipes/tran2018.yaml)"
-    clipped = (
-        f"training.clip_norm: The paper names none; without one, LSTMs may diverge. OpenNMT's default is 5 {recipe}"
-    )
-    width = f"model.width: The paper gives the width of embeddings, 1,024, and not that of the LSTMs {recipe}"
+    recipe = "config/recipes/tran2018.yaml"
+    clipped = "training.clip_norm: The paper names none; without one, LSTMs may diverge. OpenNMT's default is 5"
+    clipped += f" ({recipe}:13)"
+    width = "model.width: The paper gives the width of embeddings, 1,024, and not that of the LSTMs"
+    width += f" ({recipe}:3)"
     start = "recurrent: first input feeding: u is 0 before the first word: nothing has been attended to"
     for scale, others in (("paper", {width}), ("smoke", set())):
         lines = assumed_lines(project, project.run("wmt17_en2ru", "nmt", scale, 1), tmp_path)

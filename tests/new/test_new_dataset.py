@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from nmtcore.cli import main
-from nmtcore.config.own_folder import project_of_folder
+from nmtcore.config.project import project_of_folder
 from nmtcore.errors import UserError, is_hidden
 from nmtcore.planning.reporting import configured_comparisons
 from nmtcore.schemas import file_schemas
@@ -517,7 +517,9 @@ def test_check_shows_the_settings_of_a_run_and_what_decides_them(text, capsys):
     assert written(text, folder=".")[1]["corpora"]["dev"]["files"]["source"] == "../text/dev.en"
     capsys.readouterr()
     main(["check", "small/mine/pascal"])
-    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines() if line}
+    output = capsys.readouterr().out
+    assert re.search(r"^segmentation\.size +2000 +config/datasets/mine\.yaml:\d+ *$", output, re.M)
+    rows = {line.split()[0]: line.split() for line in re.sub(r"(?<=yaml):\d+", "", output).splitlines() if line}
     assert rows["segmentation.size"] == ["segmentation.size", "2000", "config/datasets/mine.yaml"]
     by_scale = ["2500", "config/scales/small.yaml", "20000", "(config/recipes/small.yaml)"]
     assert rows["training.max_updates"][1:] == by_scale

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.config.project_settings import CometSettings, ProjectSettings
+from nmtcore.config.project import CometSettings, ProjectSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.evaluation import comet_checkpoint, comet_obstacles
 

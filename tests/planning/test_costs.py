@@ -10,9 +10,9 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.project import Project
-from nmtcore.config.recipes import read_speeds
+from nmtcore.config.systems import read_speeds
 from nmtcore.model.build import build_model
 from nmtcore.planning.costs import (
     NEWEST,

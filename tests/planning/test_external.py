@@ -6,7 +6,7 @@ import pytest
 from planning.conftest import parsed
 from workflow.calling import little
 
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.evaluation import (

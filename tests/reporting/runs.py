@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS, PAIR_SCHEMA
 from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts
 from nmtcore.evaluation.metrics import METRICS, count_translations

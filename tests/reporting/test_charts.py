@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from nmtcore.config.own_folder import project_of_folder
+from nmtcore.config.project import project_of_folder
 from nmtcore.tables import charts
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.charts import COLOURS, MARKED, broken, chart_svg, system_looks, write_chart

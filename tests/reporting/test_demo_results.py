@@ -9,8 +9,8 @@ from evaluation.test_metrics import draw
 from reporting.runs import EVALUATION, Results
 from sacrebleu import corpus_bleu
 
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.yaml_files import read_yaml
+from nmtcore.config.files import read_yaml
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate

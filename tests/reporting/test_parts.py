@@ -19,7 +19,7 @@ from reporting.planned import (
 from reporting.runs import EVALUATION
 from reporting.runs import Results as Folder
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.tables.parts import LONG
 from nmtcore.tables.query import compared_rows

@@ -6,8 +6,8 @@ from typing import Any
 from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.config.stages import ScoringSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.scores import make_output_files, score_gold
 from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.layout import Layout

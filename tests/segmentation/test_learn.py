@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from subword_nmt.learn_bpe import learn_bpe
 
 from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SIDES, SegmentationSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines

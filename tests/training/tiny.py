@@ -13,12 +13,17 @@ import numpy as np
 import torch
 from factories import examples_of, run_settings, side
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.components.settings import DepParseSettings, HeadSelectionSettings, TagAttentionSettings
-from nmtcore.config.layers import merge
+from nmtcore.config.components import DepParseSettings, HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.files import merge
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
+from nmtcore.config.training import (
+    DecodingSettings,
+    RecurrentSettings,
+    TrainingSettings,
+    TransformerSettings,
+    TreebankSettings,
+)
 from nmtcore.config.typed import build
 from nmtcore.features.examples import Examples
 from nmtcore.model.base import TranslationModel

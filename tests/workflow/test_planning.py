@@ -117,5 +117,5 @@ def test_costs_of_several_trainings(empty):
     empty.write("speeds", {"scales": {"smoke": {"cpu": "fast"}}})
     broken = empty.plan("train", settings=settings).output
     (line,) = (line for line in broken.splitlines() if line.startswith("Costs are not estimated: "))
-    assert line.startswith("Costs are not estimated: config/speeds.yaml: scales: smoke: cpu")
+    assert line.startswith("Costs are not estimated: config/speeds.yaml:3: scales: smoke: cpu")
     assert "This was a dry-run" in broken

@@ -15,7 +15,7 @@ from workflow.calling import BRIEF, Workplace, copy_workflow, little, make_workp
 from workflow.planner import PlannedJob, Rules, changed_rules
 
 from nmtcore.config.project import Project
-from nmtcore.config.versions import VERSIONS
+from nmtcore.config.stages import VERSIONS
 
 PARSED = parsed(
     selection={"parsed": {"source": ["dependencies"]}},
@@ -208,7 +208,7 @@ def test_edits_of_scripts_run_nothing_again_and_a_new_version_its_stage(scored, 
     shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     script = tmp_path / "workflow/scripts/filter_split.py"
     script.write_text(f"# Nothing of importance.\n{script.read_text()}")
-    versions = tmp_path / "src/nmtcore/config/versions.py"
+    versions = tmp_path / "src/nmtcore/config/runs.py"
     versions.write_text(re.sub(r'("evaluation": )\d+', r"\g<1>1000", versions.read_text()))
     assert copied.plan(SCORE).rules == SCORING
     with_code = copied.plan(TARGET, "--rerun-triggers", "code").rules

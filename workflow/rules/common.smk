@@ -6,16 +6,10 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from nmtcore.config.project import Project
-from nmtcore.config.project_settings import ProjectSettings
-from nmtcore.config.stages import (
-    INFERENCE,
-    TRAINING,
-    inference_settings,
-    training_settings,
-)
+from nmtcore.config.project import Project, ProjectSettings
+from nmtcore.config.runs import INFERENCE, TRAINING, inference_settings, training_settings
+from nmtcore.config.stages import MANIFESTS, VERSIONS
 from nmtcore.config.typed import changed, choose
-from nmtcore.config.versions import MANIFESTS, VERSIONS
 from nmtcore.errors import UserError
 from nmtcore.gpus import jobs_per_gpu, visible_gpus
 from nmtcore.job import end_planning

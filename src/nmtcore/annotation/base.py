@@ -1,6 +1,6 @@
 """The protocol of parsers and taggers, and the guard that checks what they return.
 
-To add a tool, write its settings and register them in `nmtcore.config.annotators`, and write a module
+To add a tool, write its settings and register them in `nmtcore.config.datasets`, and write a module
 `nmtcore.annotation.{tool}` with a class that is named like the settings. The corpus fixes the words: a tool must not
 split or join them. Some tools silently skip lines, split words or end a sentence early, so an annotator compares the
 words in the tool's output with its input, and `refuses` sentences whose words the tool would change.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from nmtcore.annotation.models import find_model
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
+from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, annotation_fault, failed
 

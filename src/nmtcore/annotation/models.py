@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, check_model_name
+from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings, check_model_name
 from nmtcore.errors import UserError
 
 _SPACY_PIPELINE = re.compile(r"[a-z]{2,3}_[a-z]+_[a-z]+_(?:sm|md|lg|trf)").fullmatch

@@ -10,7 +10,7 @@ import pyarrow as pa
 from nmtcore.annotation.base import INVALID, AnnotationTask, NumberedSentence, guarded, open_annotator
 from nmtcore.annotation.labels import STORED_LABELS
 from nmtcore.annotation.selection import COLUMNS_BY_ANNOTATION, has_annotation
-from nmtcore.config.annotators import AnnotatorSettings
+from nmtcore.config.datasets import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
 from nmtcore.files import write_json

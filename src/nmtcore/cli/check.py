@@ -16,8 +16,8 @@ _HELP = "Look at a data set, or at the settings of a run, before hours are spent
 _DETAILS = (
     "Says where its files are (nothing is downloaded), what is in those that are on this machine, whether parsers have "
     "their models, and which systems can be planned. The exit status is 1 if something would stop the workflow. For a "
-    "run, SCALE/DATASET/SYSTEM, it prints the settings, each with the file that decides it and the values of other "
-    "files that this replaces, and what is assumed where a paper leaves it open."
+    "run, SCALE/DATASET/SYSTEM, it prints the settings, each with the file and line that decide it and the values "
+    "that this replaces, and what is assumed where a paper leaves it open."
 )
 
 
@@ -43,7 +43,7 @@ def add_check(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_check(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_folder import own_folders, project_of_folder
+    from nmtcore.config.project import own_folders, project_of_folder
     from nmtcore.new.dataset_checks import check_dataset
     from nmtcore.new.dataset_report import location_lines, survey_lines, system_lines
 

@@ -113,7 +113,7 @@ def _make_folder(folder: Path) -> Path:
 
 
 def _run_new_component(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_folder import project_of_folder
+    from nmtcore.config.project import project_of_folder
     from nmtcore.files import write_texts
     from nmtcore.new.component import new_component_files
     from nmtcore.schemas import write_schemas
@@ -138,7 +138,7 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
 
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_folder import own_folders, project_of_folder
+    from nmtcore.config.project import own_folders, project_of_folder
     from nmtcore.files import write_texts
     from nmtcore.new import dataset as new
     from nmtcore.new.dataset_file import dataset_text
@@ -176,7 +176,7 @@ def _run_new_dataset(chosen: argparse.Namespace) -> None:
 
 def _next_steps(chosen: argparse.Namespace, path: Path) -> list[str]:
     """Name the file, and commands to call next."""
-    from nmtcore.config.own_folder import own_folders
+    from nmtcore.config.project import own_folders
 
     models = own_folders(models=chosen.models)
     settings = {**models} if chosen.train else {"datasets": [chosen.name], **models}
@@ -193,7 +193,7 @@ def _next_steps(chosen: argparse.Namespace, path: Path) -> list[str]:
 
 def snakemake_command(folder: Path) -> str:
     """Write a call of Snakemake that can be typed where this command was, for a working folder."""
-    from nmtcore.config.own_folder import REPOSITORY
+    from nmtcore.config.project import REPOSITORY
 
     ours, here = REPOSITORY / "Snakefile", Path("Snakefile")
     is_here = here.exists() and here.samefile(ours)

@@ -55,7 +55,7 @@ def load_chosen_model(chosen: argparse.Namespace, *, observed: bool = False) -> 
     Models of annotators are in the given folders, or else in those of the project in the working directory.
     """
     from nmtcore.api import load
-    from nmtcore.config.yaml_files import parse_yaml
+    from nmtcore.config.files import parse_yaml
     from nmtcore.inference.attention import observed as observed_bundle
 
     parser = chosen.parser and parse_yaml(chosen.parser, where="--parser")

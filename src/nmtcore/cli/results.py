@@ -22,7 +22,7 @@ def add_results(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_results(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_folder import project_of_folder
+    from nmtcore.config.project import project_of_folder
     from nmtcore.reporting.listings import results_listing
 
     folder, baseline = chosen.folder, chosen.baseline

@@ -30,7 +30,7 @@ def add_schema(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_schema(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.own_code import OWN_CONFIG
+    from nmtcore.config.registry import OWN_CONFIG
     from nmtcore.schemas import FILES, explained, write_schemas
 
     if chosen.keys:

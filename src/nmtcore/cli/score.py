@@ -55,7 +55,7 @@ def add_score(commands: argparse._SubParsersAction) -> None:
 
 
 def _run_score(chosen: argparse.Namespace) -> None:
-    from nmtcore.config.datasets import EvaluationSettings
+    from nmtcore.config.training import EvaluationSettings
     from nmtcore.config.typed import choose
     from nmtcore.corpus.writing_systems import tokeniser_needed
     from nmtcore.evaluation.metrics import METRICS

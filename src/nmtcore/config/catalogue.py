@@ -6,20 +6,21 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nmtcore.config.annotator_models import AnnotatorModelSettings
-from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import METRIC_NAMES, DatasetSettings, metric_names
-from nmtcore.config.files import ALL, NamedFiles, changed_below, named_files
-from nmtcore.config.filters import FILTERS
-from nmtcore.config.formats import corpus_options
-from nmtcore.config.layers import Layer, Merged
-from nmtcore.config.own_code import own_faults
-from nmtcore.config.recipes import ScaleSettings, StandInSettings, check_recipes
-from nmtcore.config.systems import SystemSettings, check_levels, system_layers
+from nmtcore.config.corpora import FILTERS, SIDES, AnnotatorModelSettings, corpus_options
+from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
+from nmtcore.config.files import ALL, Layer, Merged, NamedFiles, changed_below, named_files, read_yaml
+from nmtcore.config.registry import own_faults
+from nmtcore.config.systems import (
+    ScaleSettings,
+    StandInSettings,
+    SystemSettings,
+    check_levels,
+    check_recipes,
+    system_layers,
+)
+from nmtcore.config.training import METRIC_NAMES, metric_names
 from nmtcore.config.typed import Given, build, choose, shown_value
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError, quoted
 from nmtcore.layout import NAME, RESERVED, SCORES, SELECTION, STAGES
 
@@ -210,12 +211,12 @@ class Catalogue:
         check_levels(levels)
         for level in levels:
             if (other := level.values.get("compared_with")) is not None:
-                self.systems.check(other, where=f"{level.where}: compared_with")
+                self.systems.check(other, where=level.at("compared_with"))
             translations = (level.values.get("external") or {}).get("translations", ())
-            named = {"per_dataset": level.values.get("per_dataset", ()), "external: translations": translations}
-            for key, datasets in named.items():
+            named = {("per_dataset",): level.values.get("per_dataset", ()), ("external", "translations"): translations}
+            for keys, datasets in named.items():
                 for dataset in datasets:
-                    self.dataset_files.check(dataset, where=f"{level.where}: {key}")
+                    self.dataset_files.check(dataset, where=level.at(*keys))
 
 
 def full_form(

@@ -1,15 +1,177 @@
-"""Settings of corpora: their files, where these come from, and the rows of a corpus that a split uses."""
+"""Settings of text: corpora, their files and formats, filters, words and subwords.
 
+To add a format: its options here, its reader in `corpus/formats/`, and a line in `FORMATS`, which names both. To add a
+filter: its settings here, a line in `FILTERS`, its function in `corpus/filters.py`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from nmtcore.config.formats import FORMATS
-from nmtcore.config.ranges import Count, Listed, Positive, Seed, Short, settings_class
-from nmtcore.config.typed import nearest
-from nmtcore.errors import is_hidden, quoted
+from nmtcore.config.registry import Registry
+from nmtcore.config.typed import Amount, Count, Listed, Positive, Range, Seed, Short, build, nearest, settings_class
+from nmtcore.errors import UserError, is_hidden, quoted
+from nmtcore.layout import MODELS, model_of
+
+
+@settings_class
+class FormatOptions:
+    """Base of the options of all formats."""
+
+    roles: ClassVar[tuple[str, ...]] = ("source", "target")
+    """The keys of a corpus's `files`."""
+    optional_roles: ClassVar[tuple[str, ...]] = ()
+    """Keys that `files` may lack."""
+    one_side_suffices: ClassVar[bool] = False
+    """Whether a corpus may have files of only one side."""
+    contrastive: ClassVar[bool] = False
+    """Whether it has contrastive pairs: rows with the same source and right or wrong targets."""
+
+
+@settings_class
+class PlainOptions(FormatOptions):
+    """Two line-aligned files with one sentence per line."""
+
+
+@settings_class
+class TsvOptions(FormatOptions):
+    """One file with one pair per line, in columns that count from 1.
+
+    A line with another number of columns than most of the file's first 1,000 lines cannot be read.
+    """
+
+    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    source_column: Count = 1
+    """Column of the source side."""
+    target_column: Count = 2
+    """Column of the target side."""
+    separator: str = "\t"
+    """Text between columns; a tab, unless set (ASPEC: " ||| ")."""
+    header: bool = False
+    """Whether the first line of each file names the columns; it is no pair."""
+    delete_from_target: str | None = None
+    """A regular expression, as Python has them, whose matches are deleted from the target column; null: none."""
+
+    def __post_init__(self) -> None:
+        if not self.separator:
+            raise ValueError("separator is empty")
+        try:
+            re.compile(self.delete_from_target or "")
+        except re.error as error:
+            raise ValueError(
+                f"delete_from_target {quoted(self.delete_from_target)} is no regular expression: {error}"
+            ) from error
+
+
+@settings_class
+class SgmOptions(FormatOptions):
+    """Two SGML or XML files of a WMT or IWSLT test: one sentence per `<seg>`, the same documents in the same order.
+
+    An XML file with sources and references is the file of both sides; it gives the first reference of each document.
+    """
+
+
+@settings_class
+class TmxOptions(FormatOptions):
+    """One TMX file (OPUS, translation memories): one pair per `<tu>` that has both languages."""
+
+    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+
+
+@settings_class
+class CopiedOptions(FormatOptions):
+    """One monolingual file with one sentence per line, used as source and as target (Currey et al. 2017)."""
+
+    roles: ClassVar[tuple[str, ...]] = ("text",)
+
+
+Block = Annotated[int, Range(least=1, most=15)]
+
+
+@settings_class
+class CzengOptions(FormatOptions):
+    """CzEng's export format: one pair per line, in 15 blocks between tabs that count from 1."""
+
+    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+
+    source_block: Block | None = None
+    """Block of the source side's a-layer; null: 3 (Czech) if the data set's source is cs, else 7 (English)."""
+    target_block: Block | None = None
+    """Block of the target side's a-layer; null: the other one of these two."""
+
+    def blocks(self, source: str) -> tuple[int, int]:
+        """Return both sides' blocks for a data set with the source language `source`."""
+        source_block, target_block = (3, 7) if source == "cs" else (7, 3)
+        return self.source_block or source_block, self.target_block or target_block
+
+
+@settings_class
+class ConlluOptions(FormatOptions):
+    r"""One CoNLL-U file per side; one of them may also be plain text with one sentence per line.
+
+    The column MISC may have supertags (`CCG=NP/N`, of every word) and constituents (`Constituents=(S ...)`, of the
+    first word); `\p` in them is a vertical bar, and `\\` a backslash. A treebank (a split called gold_... or
+    treebank_...) may have only one side; the other one is empty then.
+    """
+
+    one_side_suffices: ClassVar[bool] = True
+
+    source_format: Literal["conllu", "plain"] = "conllu"
+    """Format of the source files."""
+    target_format: Literal["conllu", "plain"] = "conllu"
+    """Format of the target files."""
+
+
+@settings_class
+class ContrastiveOptions(FormatOptions):
+    """Contrastive pairs, for a split called contrast_...: one pair per line.
+
+    The first line names the columns, with tabs between them: source, right, wrong, phenomenon, and distance, which may
+    be missing or empty. If `sentences` is a CoNLL-U file, the column sent_id, in place of source, names the sentence
+    there whose words and tree the source has. right_words and wrong_words, with spaces between words, may be missing.
+    """
+
+    roles: ClassVar[tuple[str, ...]] = ("pairs",)
+    optional_roles: ClassVar[tuple[str, ...]] = ("sentences",)
+    contrastive: ClassVar[bool] = True
+
+
+FORMATS = Registry[FormatOptions](
+    {
+        "plain": (PlainOptions, "formats.lines.Plain"),
+        "sgm": (SgmOptions, "formats.markup.Sgm"),
+        "tsv": (TsvOptions, "formats.lines.Tsv"),
+        "tmx": (TmxOptions, "formats.markup.Tmx"),
+        "czeng": (CzengOptions, "formats.lines.Czeng"),
+        "conllu": (ConlluOptions, "formats.conllu.Conllu"),
+        "copied": (CopiedOptions, "formats.lines.Copied"),
+        "contrastive": (ContrastiveOptions, "contrasts.Contrastive"),
+    },
+    noun="format",
+    package="nmtcore.corpus",
+)
+
+
+def corpus_options(name: str, options: Mapping[str, Any], files: Mapping[str, Any], *, where: str) -> FormatOptions:
+    """Build the options of a corpus with the format `name`.
+
+    Raises `UserError` if they are not valid, or if `files` lacks a role that the format reads or has another one.
+    """
+    built = build(FORMATS.find(name, where=where), options, where=f"{where}: options")
+    known = (*built.roles, *built.optional_roles)
+    for role in files:
+        if role not in known:
+            raise UserError(f"{where}: files has no role '{role}' in this format. {nearest(role, known)}")
+    missing = [role for role in built.roles if not files.get(role)]
+    if missing and not (built.one_side_suffices and len(missing) < len(built.roles)):
+        raise UserError(f"{where}: files lacks '{missing[0]}'.")
+    return built
+
 
 Side = Literal["source", "target"]
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -75,6 +237,31 @@ class FileSettings:
 
 
 @settings_class
+class AnnotatorModelSettings:
+    """The files of a parser or tagger; the `name` of each begins with `models/NAME/`."""
+
+    name: str
+    """Name of the file."""
+    description: str
+    """A sentence that says what the model is."""
+    files: tuple[FileSettings, ...]
+    """Files of the model."""
+    licence: str = ""
+    """Licence."""
+    citation: str = ""
+    """What to cite."""
+
+    def __post_init__(self) -> None:
+        for file in self.files:
+            if file.path is not None:
+                raise ValueError(
+                    "`path` is for corpora: put your own model into a folder that `models` in config.yaml lists"
+                )
+            if model_of(file.name) != self.name:
+                raise ValueError(f"the file {file.name} must have a name like {MODELS}/{self.name}/...")
+
+
+@settings_class
 class CorpusSettings:
     """A corpus: its format, and its files by the roles that the format has for them."""
 
@@ -103,6 +290,14 @@ class CorpusSettings:
         return named if FORMATS[self.format].one_side_suffices and named else SIDES
 
 
+def own_files(corpus: CorpusSettings) -> Iterator[tuple[str, FileSettings]]:
+    """Yield each of the user's own files in a corpus, with its key (`files.source`)."""
+    for role, files in corpus.files.items():
+        for number, file in enumerate(files, start=1):
+            if file.path is not None:
+                yield f"files.{role}" + (f" (number {number})" if len(files) > 1 else ""), file
+
+
 @settings_class
 class PartSettings:
     """Rows of a corpus, counted from 1 before any filter."""
@@ -121,3 +316,125 @@ class PartSettings:
     def __post_init__(self) -> None:
         if self.last is not None and self.last < self.first:
             raise ValueError(f"last {self.last} is below first {self.first}")
+
+
+@settings_class
+class FilterSettings:
+    """Base of the settings of all filters."""
+
+
+@settings_class
+class EmptySettings(FilterSettings):
+    """Drop pairs with a side that has no words."""
+
+
+@settings_class
+class LengthSettings(FilterSettings):
+    """Drop pairs with a side of fewer than `least` or more than `most` words."""
+
+    least: Amount = 1
+    """Fewest words per side."""
+    most: Count = 250
+    """Most words per side."""
+
+    def __post_init__(self) -> None:
+        if self.most < self.least:
+            raise ValueError(f"most {self.most} is below least {self.least}")
+
+
+@settings_class
+class RatioSettings(FilterSettings):
+    """Drop pairs whose longer side has more than `most` times the words of the shorter."""
+
+    most: Annotated[float, Range(least=1)] = 9.0
+    """Highest ratio of the two lengths."""
+
+
+@settings_class
+class DuplicatesSettings(FilterSettings):
+    """Keep the first of several equal pairs (the words of both sides are equal)."""
+
+
+@settings_class
+class HeldOutSettings(FilterSettings):
+    """Drop pairs that also occur in dev, in the main test or in `splits` (the words of both sides are equal)."""
+
+    splits: tuple[str, ...] | None = None
+    """The splits to compare with; null: dev and the main test. A test that is not listed leaves train as it is: what it
+    shares with train is counted, and named with its scores."""
+
+
+@settings_class
+class LangDetectSettings(FilterSettings):
+    """Drop pairs with a side that is not in its language, as the papers do: by langdetect (a port of Google's)."""
+
+
+FILTERS = Registry[FilterSettings](
+    {
+        "empty": (EmptySettings, ""),
+        "length": (LengthSettings, ""),
+        "ratio": (RatioSettings, ""),
+        "duplicates": (DuplicatesSettings, ""),
+        "held_out": (HeldOutSettings, ""),
+        "langdetect": (LangDetectSettings, ""),
+    },
+    noun="filter",
+    own_folder="filters",
+    base=FilterSettings,
+)
+
+
+WordsKind = Literal["moses", "spaces", "given", "mecab", "characters", "spacy"]
+
+
+@settings_class
+class WordsSettings:
+    """Tokenisation of one side into words."""
+
+    kind: WordsKind = "moses"
+    """moses: Moses' tokeniser; spaces: text that is tokenised already; given: words that come with the corpus (czeng,
+    conllu); mecab: MeCab with the IPA dictionary, for Japanese; characters: those of scripts without spaces
+    (Chinese, Thai...); spacy: the tokeniser of spaCy's empty pipeline."""
+    normalise: Literal[False, True, "nfc"] = False
+    """true: Moses' normalisation of punctuation comes before words are split; nfc: texts, references and words are in
+    Unicode's composed form (NFC)."""
+    apostrophes: Literal["split", "keep"] = "split"
+    """keep, for moses: apostrophes within words stay there (`Ankara'da`), as do other marks (`col·legi`, vowel signs,
+    joiners), and punctuation of other scripts is joined to words like Latin punctuation."""
+    language: str | None = None
+    """For spacy: the language of the pipeline, if spaCy has another code for it than the data set."""
+
+    def __post_init__(self) -> None:
+        if self.apostrophes == "keep" and self.kind != "moses":
+            raise ValueError(f"`apostrophes: keep` is of `kind: moses`, not of `kind: {self.kind}`: delete it")
+        if self.language is not None and self.kind != "spacy":
+            raise ValueError(f"`language` is of `kind: spacy`, not of `kind: {self.kind}`: delete it")
+
+
+@settings_class
+class SegmentationSettings:
+    """Segmentation of words into subwords. Its name contains all settings, so names are unambiguous."""
+
+    kind: Literal["words", "bpe"]
+    """words: no subwords, a vocabulary of whole words; bpe: byte pair encoding."""
+    size: Count
+    """words: size of the vocabulary; bpe: number of merges."""
+    joint: bool = False
+    """Whether both sides share the merges and the vocabulary."""
+    also: Literal["constituency"] | None = None
+    """Further text to learn from: the sources' linearised parses, as additional targets."""
+
+    @property
+    def name(self) -> str:
+        """The name in paths: words_50000, bpe_joint_6000, bpe_32000, bpe_joint_16000_constituency."""
+        joint, also = ["joint"] if self.joint else [], [self.also] if self.also else []
+        return "_".join([self.kind, *joint, str(self.size), *also])
+
+    @classmethod
+    def parse(cls, name: str) -> "SegmentationSettings":
+        """Read a name back; raise a `ValueError` for a text that names no segmentation."""
+        match = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)(?:_(constituency))?", name)
+        if not match:
+            raise ValueError(f"'{name}' is no segmentation; names are like words_50000, bpe_joint_6000, bpe_32000")
+        unit, joint, size, also = match.groups()
+        return cls(kind=unit, joint=bool(joint), size=int(size), also=also)

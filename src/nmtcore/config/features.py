@@ -1,15 +1,19 @@
-"""The features of words that components read, and the annotation that each feature is made from.
+"""Features of words, and the settings of components and transforms, which read them.
 
-A data set's `syntax` names an annotator for each kind of annotation (`annotators.ANNOTATIONS`); a component
+A data set's `syntax` names an annotator for each kind of annotation (`datasets.ANNOTATIONS`); a component or transform
 `needs` features. No feature has the name of an annotation.
 To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`.
+To add a transform: its settings here, its class in `features/transforms/{kind}.py`, and both in `TRANSFORMS`.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
-from nmtcore.config.ranges import settings_class
+from nmtcore.config.corpora import Side
+from nmtcore.config.registry import Registry
+from nmtcore.config.training import TransformerSettings
+from nmtcore.config.typed import settings_class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,3 +63,137 @@ class ReaderSettings:
 
     predicted_tags: ClassVar[str | None] = None
     """The feature whose labels the model predicts for the target's words; None if it predicts none."""
+
+
+Trees = Literal["supervised", "chain", "induced"]
+"""What the trees of a system are compared with.
+
+supervised: the trees of the parser that the system learned from, and gold treebanks (attachment scores).
+chain: the previous word.
+induced: gold treebanks, as in grammar induction (`evaluation.induction`), and a parser's trees if there are any.
+"""
+
+SOURCE_TREES = {"source": ("trees",)}
+"""What components need that read dependency trees of the source (`ComponentSettings.needs`)."""
+
+LABEL_SYMBOLS = 2
+"""Number of label ids after those of the vocabulary: `</s>`, prefix."""
+
+
+@settings_class
+class ComponentSettings(ReaderSettings):
+    """Base of the settings of all components."""
+
+    bases: ClassVar[tuple[str, ...]] = ("transformer",)
+    """The base models that it fits."""
+
+    needs_at_inference: ClassVar[bool] = True
+    """Whether these features are also needed to translate new text, not only for training."""
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether weights of the component belong to labels of these features, so that other labels do not fit."""
+        return bool(self.needs)
+
+    trees: ClassVar[tuple[Trees, ...]] = ()
+    """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
+
+    gates_output: ClassVar[bool] = False
+    """Whether it has a gate in the decoder, whose norm can be measured (`gates/`); a property if that depends."""
+
+    @property
+    def parses(self) -> bool:
+        """Whether the component predicts a head for every source word."""
+        return bool(self.trees)
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Name the parts of the model that no other component may claim too, such as "encoder.1.head.7"."""
+        return ()
+
+    def parameter_count(self, model: Any) -> int:
+        """Return the number of parameters that the component adds, for estimates of disk space; 0 if it is small."""
+        return 0
+
+
+def claim_head(model: TransformerSettings, *, layer: int, head: int) -> str:
+    """Name one head of one encoder layer in the form of `claims`. Both count from 0, a negative head from the end.
+
+    Raises a `ValueError` if the model lacks the layer or the head.
+    """
+    if not 0 <= layer < model.encoder_layers:
+        raise ValueError(f"layer {layer} is not in an encoder of {model.encoder_layers} layers, which count from 0")
+    if not -model.heads <= head < model.heads:
+        raise ValueError(f"head {head} is not among {model.heads} heads, which count from 0 (from the end: -1)")
+    return f"encoder.{layer}.head.{head % model.heads}"
+
+
+@settings_class
+class TransformSettings(ReaderSettings):
+    """Base class of the settings of transforms."""
+
+    linearised_parses_of: ClassVar[Literal["constituency"] | None] = None
+    """The source annotation whose linearised parses it reads. The segmentation must be learned from them too."""
+
+    without_syntax: ClassVar[Mapping[str, str]] = {}
+    """The sides whose positions it changes, each with the reason why no component and no later transform of the system
+    may read trees or tags of this side or predict its heads.
+
+    A property if they depend on the settings.
+    """
+
+
+@settings_class
+class ParsingTaskSettings(TransformSettings):
+    """Use every source twice: once to be translated and once to be parsed (Currey and Heafield 2019).
+
+    In the training and development sets, every source occurs between two `<TR>`, to be translated, and between two
+    `<PA>`, to become its linearised parse; a source without a parse occurs once. The sentences of a scale count pairs,
+    and only translations are scored. Needs constituency on the source side, `segmentation: {also: constituency}`, and
+    no components that read the source's syntax or parse; a linearised parse, as a target, has no tags.
+    """
+
+    linearised_parses_of: ClassVar[Literal["constituency"]] = "constituency"
+    has_second_loss: ClassVar[bool] = True
+    without_syntax: ClassVar[Mapping[str, str]] = {"source": "it encloses sources in tags, which have no syntax"}
+
+
+@settings_class
+class InterleaveSettings(TransformSettings):
+    """Put the tag of every word before its first subword, on one side (Aycock 2021, section 3).
+
+    Tags are entries of the vocabulary that are not cut into subwords. They do not count towards length limits: a side
+    with tags may be twice as long. Tags in translations are removed before subwords are joined. In a sentence that has
+    tags, a word without one gets the tag `<unk>`; a sentence without tags stays as it is. Needs the annotation of these
+    tags on this side, and no components that read syntax of this side or parse it.
+    """
+
+    side: Side
+    """The side that gets tags."""
+    tags: Literal["ccg_tags", "random_tags", "dg_a_tags", "dg_b_tags"]
+    """CCG supertags, random tags (as many types as CCG has), or dependency supertags (DG-A, DG-B)."""
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """The tags."""
+        return {self.side: (self.tags,)}
+
+    @property
+    def without_syntax(self) -> Mapping[str, str]:
+        """The side that gets tags."""
+        return {self.side: f"it puts tags among the subwords of the {self.side}, where components expect only words"}
+
+    @property
+    def predicted_tags(self) -> str | None:
+        """The tags, if the targets get them."""
+        return self.tags if self.side == "target" else None
+
+
+TRANSFORMS = Registry[TransformSettings](
+    {
+        "parsing_task": (ParsingTaskSettings, "parsing_task.ParsingTask"),
+        "interleave": (InterleaveSettings, "interleave.Interleave"),
+    },
+    noun="transform",
+    package="nmtcore.features.transforms",
+    key="kind",
+)

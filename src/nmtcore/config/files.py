@@ -1,16 +1,176 @@
-"""The files of a configuration by name, of which one with an invalid name is an error only when used, and `extends`."""
+"""The YAML files of a configuration by name, what each sets, and the merge of it all with the place of each value."""
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from nmtcore.config.layers import Layer
-from nmtcore.config.typed import choose, shown_value
-from nmtcore.config.yaml_files import read_yaml, yaml_files
-from nmtcore.errors import UserError
+import yaml
+
+from nmtcore.config.typed import GivenValue, LinedKey, at_line, choose, line_of, shown_value
+from nmtcore.errors import UserError, explain_os_errors, quoted
 from nmtcore.layout import NAME
+
+MAX_BYTES = 1_000_000
+"""The most bytes of a file; the longest of ours has 60,000."""
+
+
+class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """A safe loader without aliases and duplicate keys, which are `LinedKey`s (YAML 1.1 reads `on` as true)."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if node in self.constructed_objects:
+            raise yaml.MarkedYAMLError(problem="an alias: write the value again", problem_mark=node.start_mark)
+        return super().construct_object(node, deep)
+
+    def construct_mapping(self, node: yaml.Node, deep: bool = False) -> dict:
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key must be a string", problem_mark=key.start_mark)
+            if key.value in seen:
+                problem = f"duplicate key {quoted(key.value)}"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            seen.add(key.value)
+            key.tag = "tag:yaml.org,2002:str"
+        lines = {key.value: key.start_mark.line + 1 for key, _ in node.value}
+        return {LinedKey(key, lines[key]): value for key, value in super().construct_mapping(node, deep).items()}
+
+
+def read_yaml(path: str | Path) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping.
+
+    Raises `UserError` if it is too large, not UTF-8 or not valid, or has an alias or a duplicate key.
+    """
+    with explain_os_errors(path):
+        data = Path(path).read_bytes()
+    if len(data) > MAX_BYTES:
+        raise UserError(f"{path} has more than {MAX_BYTES:,} bytes: write several files.")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 from byte {error.start + 1} on: convert it (see `iconv`).") from error
+    return parse_yaml(text, where=path)
+
+
+def parse_yaml(text: str, *, where: str | Path) -> dict[str, Any]:
+    """Read a mapping; raise the errors of `read_yaml`, which name `where`."""
+    try:
+        values = yaml.load(text, Loader=_StrictLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise UserError(f"{where}, line {line}: not valid YAML ({error.problem}).") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # for example, a date that does not exist
+        raise UserError(f"{where}: not valid YAML ({error}).") from error
+    if not isinstance(values, dict | None):
+        raise UserError(f"{where}: expected keys and values, found a {type(values).__name__}.")
+    return values or {}
+
+
+def yaml_files(folder: str | Path) -> dict[str, Path]:
+    """Return the YAML files in a folder by name, sorted, without hidden files.
+
+    Raises `UserError` if both NAME.yaml and NAME.yml exist.
+    """
+    files: dict[str, Path] = {}
+    for path in sorted(path for ending in (".yaml", ".yml") for path in Path(folder).glob(f"[!.]*{ending}")):
+        if path.stem in files:
+            raise UserError(f"{files[path.stem]} and {path} have the same name: delete or rename one of them.")
+        files[path.stem] = path
+    return files
+
+
+def config_file(folder: str | Path) -> Path:
+    """Return the path of config.yaml or config.yml in a folder; config.yaml if neither exists.
+
+    Raises `UserError` if both exist, or if one is a link that leads nowhere.
+    """
+    path = yaml_files(folder).get("config", Path(folder) / "config.yaml")
+    if path.is_symlink() and not path.exists():
+        raise UserError(f"{path} is a symbolic link that leads to no file: correct or delete it.")
+    return path
+
+
+DROPPING = {
+    (), ("components",), ("transforms",), ("corpora",), ("annotators",), ("splits",), ("syntax",),
+    *(("syntax", side) for side in ("source", "target")),
+}  # fmt: skip
+"""The mappings of data sets and systems in which null drops what earlier layers say of a key."""
+
+Place = tuple[str, ...]
+"""The sections and the key of a setting."""
+
+
+class Layer(NamedTuple):
+    """What one file, or one entry of a file, sets."""
+
+    where: str
+    """The file; of an entry also its name."""
+    values: Mapping[str, Any]
+    """Plain values."""
+    name: str = ""
+    """The name of the file or entry."""
+
+    def at(self, *keys: str) -> str:
+        """Name the place of keys, with the line of the last one."""
+        return ": ".join([at_line(self.where, line_of(self.values, keys)), *keys])
+
+
+class Merged:
+    """Layers merged into one mapping, which knows the layers of each value.
+
+    Values of a later layer win, inner mappings are merged, lists are replaced. In the mappings at `dropping`, null
+    drops a key; elsewhere, it is a value.
+    """
+
+    def __init__(self, layers: Iterable[Layer] = (), *, dropping: Container[Place] = DROPPING) -> None:
+        self.values: dict[str, Any] = {}
+        """The merged values."""
+        self._given: dict[Place, list[tuple[int, GivenValue]]] = {}
+        self._count, self._dropping = 0, dropping
+        for layer in layers:
+            self.add(layer)
+
+    def add(self, layer: Layer) -> None:
+        """Merge one more layer, which wins."""
+        self._count += 1
+        self._add(self.values, layer.values, layer.where, ())
+
+    def _add(self, values: dict[str, Any], added: Mapping[str, Any], where: str, place: Place) -> None:
+        for key, value in added.items():
+            here = (*place, str(key))
+            if value is None and place in self._dropping:
+                values.pop(key, None)
+                self._given = {old: given for old, given in self._given.items() if old[: len(here)] != here}
+                continue
+            is_first = key not in values
+            if isinstance(value, Mapping):
+                values[str(key)] = dict(values[key]) if isinstance(values.get(key), Mapping) else {}
+                self._add(values[key], value, where, here)
+            else:
+                values[str(key)] = value
+            if is_first or not isinstance(value, Mapping):
+                given = self._given.setdefault(here, [])
+                if given and given[-1][1].where == where:  # what it says elsewhere, such as in its `per_base`
+                    given.pop()
+                given.append((self._count, GivenValue(value, where, getattr(key, "line", None))))
+
+    def given(self, place: Place) -> list[GivenValue]:
+        """Return the values that layers give a setting, each with its layer and line; the last one counts.
+
+        A single value for several keys (`words: moses`) is that of each of them. Of a mapping, it is the layer that has
+        it first.
+        """
+        above = (record for length in range(1, len(place)) for record in self._given.get(place[:length], ()))
+        given = [record for record in above if not isinstance(record[1].value, Mapping)] + self._given.get(place, [])
+        return [source for _, source in sorted(given, key=lambda record: record[0])]
+
+
+def merge(*mappings: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge mappings as `Merged` does, without their layers; null is a value."""
+    return Merged((Layer("", mapping) for mapping in mappings), dropping=()).values
+
 
 ALL = "*"
 """Every key of a mapping."""
@@ -38,6 +198,7 @@ class NamedFiles(dict[str, Path]):
 
     def add(self, name: str, path: Path, values: dict[str, Any] | None = None) -> None:
         """Add a file, or an entry of it, whose settings are `values`; None: `read` reads the file."""
+        name = str(name)  # without the line of a key
         self[name] = path
         self._values.pop(name, None)
         if values is not None:
@@ -86,15 +247,15 @@ class NamedFiles(dict[str, Path]):
         parent: str | None = name
         while parent is not None:
             layers.append(Layer(self.where(parent), {**self.read(parent)}, parent))
-            where, keys, _ = layers[-1]
-            parent, names = keys.pop("extends", None), [layer.name for layer in layers]
+            where = layers[-1].at("extends")
+            parent, names = layers[-1].values.pop("extends", None), [layer.name for layer in layers]
             if parent in names:
                 chain = " extends ".join([*names, parent])
                 raise UserError(f"{self[names[-1]]}: {chain}: this is circular, remove one `extends`.")
             if parent is not None:
                 if not isinstance(parent, str):
-                    raise UserError(f"{where}: extends: expected a name, found {shown_value(parent)}.")
-                self.check(parent, where=f"{where}: extends")
+                    raise UserError(f"{where}: expected a name, found {shown_value(parent)}.")
+                self.check(parent, where=where)
         return tuple(reversed(layers))
 
 

@@ -3,42 +3,189 @@
 The Snakefile, the scripts and the command line all use `Project`.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from nmtcore.config.annotators import ANNOTATORS
-from nmtcore.config.bases import BASES, BaseSettings, check_settings_of_base
-from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.components import COMPONENTS, check_composition, check_trees
-from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.files import named_files
-from nmtcore.config.layers import Layer, Merged, merge
-from nmtcore.config.needs import (
+from nmtcore.config.assembly import (
     MissingAnnotation,
-    check_copies,
-    check_transforms,
-    features_for,
-    linearised_parses_annotator,
-    with_translations,
-    with_treebanks,
+    assemble,
+    check_start,
+    section_of,
 )
-from nmtcore.config.project_settings import read_project_settings
-from nmtcore.config.recipes import ScaleSettings, recipe_layers
-from nmtcore.config.registry import Registry
+from nmtcore.config.catalogue import Catalogue
+from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.datasets import DatasetSettings, check_model_name
+from nmtcore.config.files import Layer, Merged, config_file, merge, named_files, read_yaml
+from nmtcore.config.registry import own_config, own_names
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.systems import SystemSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings
-from nmtcore.config.transforms import TRANSFORMS
-from nmtcore.config.typed import build, choose, plain
-from nmtcore.config.yaml_files import config_file, read_yaml
+from nmtcore.config.systems import ScaleSettings, recipe_layers
+from nmtcore.config.typed import Count, LinedKey, Listed, Seed, build, choose, line_of, settings_class
 from nmtcore.errors import UserError
-from nmtcore.layout import NAME, PAPER
+from nmtcore.layout import MODELS, NAME, PAPER, Layout
+
+
+def check_folders(folders: Iterable[str], *, key: str) -> None:
+    """Raise a `ValueError` if a folder is an empty string, which would mean the working directory."""
+    if not all(folder.strip() for folder in folders):
+        raise ValueError(f"{key}: an empty string is not a folder (the working directory is '.')")
+
+
+@settings_class
+class PathsSettings:
+    """Folders: absolute, or relative to the working directory."""
+
+    results: str = "results"
+    """Everything that the workflow computes. A target begins with this path, exactly as it is written here."""
+    downloads: str = "downloads"
+    """Files that the workflow downloads."""
+    manual: str = "manual"
+    """Files that you must fetch by hand, under their `name`; a dry run lists them."""
+
+    def __post_init__(self) -> None:
+        for key in ("results", "downloads", "manual"):
+            check_folders([getattr(self, key)], key=key)
+        if os.path.normpath(self.results) == os.curdir:
+            raise ValueError("results cannot be the working directory itself: name a folder, such as results")
+
+
+@settings_class
+class CometSettings:
+    """COMET, a neural metric, for the targets `.comet`."""
+
+    model: str = "wmt22-comet-da"
+    """Name of a COMET model: a folder in one of `models`, with hparams.yaml and checkpoints/model.ckpt."""
+    python: str | None = None
+    """Python interpreter of an environment that has unbabel-comet; null: that of `envs/comet.yaml`, by conda."""
+    batch: Count = 16
+    """Sentences per batch."""
+
+    def __post_init__(self) -> None:
+        check_model_name(self.model)
+
+
+@settings_class
+class MachineSettings:
+    """How this machine trains and translates, within its memory and time. Results differ only by rounding, and with
+    `compile` by the masks of dropout."""
+
+    device_size: Count | None = 8192
+    """Largest batch that one device computes at once in training, in the unit of `training.batch`; larger ones are
+    accumulated. null: no limit (fewer and larger products, on a card with room for them)."""
+    loss_chunk: Count | None = None
+    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: half of the
+    memory at base size, and in fp32); null: those of the whole batch."""
+    compile: bool = False
+    """Compile the loss, and the layers of a transformer or the decoder's step of a recurrent model, with torch.compile:
+    minutes at the first updates, which pays in long training on a GPU. Dropout draws other masks."""
+    log_every: Count = 10
+    """Updates per line of training.jsonl."""
+    batch_sentences: Count | None = None
+    """Sentences that are translated or parsed at once; null: 64 on a CPU, 512 on a GPU."""
+    jobs_per_gpu: Count | None = None
+    """Jobs that share a GPU at a time, without an executor; null: those of the scale, usually one."""
+
+    @property
+    def of_runs(self) -> dict[str, Any]:
+        """What it sets for runs, by section."""
+        training = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
+        return {
+            "training": {"batch": {"device_size": self.device_size}, **training},
+            "decoding": {"batch_sentences": self.batch_sentences},
+        }
+
+
+@settings_class
+class ProjectSettings:
+    """The settings of config.yaml."""
+
+    scale: str = "paper"
+    """Scale of the target rules: a file of `scales/`."""
+    seeds: tuple[Seed, ...] = (1,)
+    """A run is trained once per seed; scores are the mean and spread over seeds."""
+    datasets: Annotated[tuple[str, ...], Listed()] = ()
+    """Data sets of the target rules: names or patterns (`rehearsal_*`) of files of `datasets/`."""
+    systems: Annotated[tuple[str, ...], Listed()] = ()
+    """Systems of the target rules: names or patterns (`pascal_*`). A pattern skips the systems for which a data set
+    lacks an annotation, a treebank or translations made elsewhere, and planning lists them."""
+    stand_ins: str | None = "demo"
+    """Data sets in place of the papers' in their tables at scales below `paper`: a file of `stand_ins/`; null: none."""
+    unfinished_runs: Literal["train", "leave_out"] = "train"
+    """What tables of the papers do about runs that are not finished: train them, or leave out their cells."""
+    paths: PathsSettings = field(default_factory=PathsSettings)
+    """Folders: absolute, or relative to the working directory."""
+    mirrors: Annotated[tuple[str, ...], Listed()] = ()
+    """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
+    models: Annotated[tuple[str, ...], Listed()] = ()
+    """Folders that hold annotators' models, and COMET's, by name. Models can run code, so no other folders but
+    `manual/models` are searched; a model in none of them is downloaded if `config/models` describes it."""
+    http_hosts: Annotated[tuple[str, ...], Listed()] = ()
+    """Hosts that files may be downloaded from without encryption; all others need https."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Device of training and decoding; auto: cuda if the planning machine has a GPU (on a cluster, set cpu or cuda)."""
+    gpus: Count = 1
+    """GPUs per training run, with one process per GPU, each with its own memory and `threads`."""
+    comet: CometSettings = field(default_factory=CometSettings)
+    """COMET, a neural metric, for the targets `.comet`."""
+    threads: Count = 1
+    """Processor threads per training or decoding job; small models gain little from a second one."""
+
+    machine: MachineSettings = field(default_factory=MachineSettings)
+    """How this machine trains and translates, within its memory and time. Results differ only by rounding, and with
+    `compile` by the masks of dropout."""
+
+    def __post_init__(self) -> None:
+        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
+            raise ValueError("seeds must be a list of different numbers, at least one")
+        check_folders(self.models, key="models")
+
+    @property
+    def layout(self) -> Layout:
+        """The paths of results, for code that does not know which scales exist: any folder name may be a scale."""
+        own_scores = tuple(own_names("metrics"))
+        return Layout(results=self.paths.results, downloads=self.paths.downloads, own_scores=own_scores)
+
+    @property
+    def missing_folders(self) -> list[str]:
+        """One sentence per folder of `mirrors` or `models` that does not exist; addresses are not checked."""
+        named = [*(("mirrors", folder) for folder in self.mirrors), *(("models", folder) for folder in self.models)]
+        return [
+            f"{key}: the folder {folder} does not exist."
+            for key, folder in named
+            if "://" not in folder and not Path(folder).is_dir()
+        ]
+
+    @property
+    def own_model_folders(self) -> tuple[Path, ...]:
+        """The user's folders of annotators' models: those of config.yaml and that of files fetched by hand."""
+        return (*map(Path, self.models), Path(self.paths.manual) / MODELS)
+
+    @property
+    def model_folders(self) -> tuple[Path, ...]:
+        """The folders that are searched for annotators' models: the user's, then the workflow's downloads."""
+        return (*self.own_model_folders, Path(self.paths.downloads) / MODELS)
+
+
+def read_project_settings(values: Mapping[str, Any], *, where: str) -> ProjectSettings:
+    """Build the settings of config.yaml, with the command line's changes; used by planning and by jobs."""
+    if isinstance(seed := values.get("seeds"), int | str):
+        raise UserError(f"{where}: seeds: write a list, [{seed}] for one run with this seed, [1, 2, 3] for three runs.")
+    return build(ProjectSettings, _with_nulls(values), where=where)
+
+
+def _with_nulls(value: Any) -> Any:
+    """Replace `null` within lists and mappings by None: there, Snakemake reads everything after `--config` as text."""
+    if isinstance(value, Mapping):
+        return {key: _with_nulls(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_nulls(inner) for inner in value]
+    return None if value == "null" else value
+
 
 MACHINE = "machine, in config.yaml"
 """The layer of what config.yaml says about this machine."""
@@ -119,7 +266,8 @@ class Project(Catalogue):
         )
         where, limit = self.systems.where(system), self.scale(scale).segmentation_size
         if limit is not None and section_of(merged, "segmentation", SegmentationSettings, where=where).size > limit:
-            merged.add(Layer(scale_file, {"segmentation": {"size": limit}}))
+            size = LinedKey("size", line_of(of_scale, ["segmentation_size"]))
+            merged.add(Layer(scale_file, {"segmentation": {size: limit}}))
         return merged
 
     def _check_start(self, run: RunSettings, *, where: str) -> None:
@@ -163,108 +311,45 @@ def _matching(patterns: Iterable[str], valid: Iterable[str], check: Callable[[st
     return tuple(dict.fromkeys(matches))
 
 
-def assemble(
-    data: DatasetSettings,
-    size: ScaleSettings,
-    parts: SystemSettings,
-    merged: Merged,
-    *,
-    names: Mapping[str, Any],
-    where: str,
-) -> RunSettings:
-    """Assemble one run from merged values.
+REPOSITORY = Path(__file__).resolve().parents[3]
+"""The folder of the repository, if this package is used from there."""
 
-    `names` are those of data set, system and scale, and the seed.
+
+def own_folders(**folders: Sequence[str]) -> dict[str, list[str]]:
+    """Return settings of config.yaml that list folders, made absolute; addresses stay, empty lists are left out."""
+    return {
+        key: [name if "://" in name else os.path.abspath(os.path.expanduser(name)) for name in names]
+        for key, names in folders.items()
+        if names
+    }
+
+
+def project_of_folder(folder: Path, **overrides: Any) -> Project:
+    """Read the project that Snakemake would read in a working folder (`snakemake -d FOLDER`).
+
+    Its settings are those of the folder's own config.yaml or, without one, of the repository's; `overrides` replace
+    keys. Relative folders in them start at the working directory, so call this there. Raises `UserError` if there is no
+    configuration.
     """
-
-    def by_name(registry: Registry, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: registry.build_named(name, entry, where=f"{where}: {section}") for name, entry in entries.items()}
-
-    check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
-    below = parts.below_scale.get("model", {})
-    check_settings_of_base(below, parts.base, where=f"{where}: below_scale: model")
-    model = section_of(merged, "model", BASES[parts.base], where=where)
-    components = by_name(COMPONENTS, "components", parts.components)
-    check_composition(components, parts.base, model, where=where)
-    check_trees(parts.trees, components, where=where)
-    transforms = by_name(TRANSFORMS, "transforms", parts.transforms)
-    check_transforms(transforms, components, where=where)
-    features = features_for((*components.values(), *transforms.values()), data, where=where)
-    check_copies(transforms, data, where=where)
-    segmentation = section_of(merged, "segmentation", SegmentationSettings, where=where)
-    used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
-    values = dict(
-        **names,
-        source=data.source,
-        target=data.target,
-        words=data.words,
-        segmentation=segmentation,
-        features=features,
-        annotators={name: ANNOTATORS.entry_of(data.annotators[name]) for name in used},
-        base=parts.base,
-        model=model,
-        components=components,
-        training=section_of(merged, "training", TrainingSettings, where=where),
-        decoding=section_of(merged, "decoding", DecodingSettings, where=where),
-        evaluation=data.evaluation,
-        tests=data.tests,
-        sentences=size.sentences,
-        start_from=parts.start_from,
-        trees=parts.trees,
-        transforms=transforms,
-        linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
-    )
-    run = build(RunSettings, values, where=where)
-    if parts.external is not None:
-        return with_translations(run, parts.external, data, where=where)
-    if run.tree_comparison == "induced":
-        run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
-    return with_treebanks(run, parts.treebank, data, where=where)
+    shared = REPOSITORY / "config"
+    if not config_file(shared).is_file():
+        raise UserError(
+            "This command reads the configuration of the repository, which an installed wheel lacks: use the nmtcore "
+            "of a checkout (its .venv/bin/nmtcore, or pip install --editable)."
+        )
+    folder_config = config_file(folder / "config")
+    settings = folder_config if folder_config.is_file() else config_file(shared)
+    return Project([folder / "config", shared], merge(read_yaml(settings), overrides), where=str(settings))
 
 
-def section_of(merged: Merged, section: str, cls: type, *, where: str) -> Any:
-    """Build the settings of a section of merged values."""
-    return build(cls, merged.values.get(section, {}), where=where, place=[section], given=merged.given)
+def project_model_folders(bundle: Path) -> tuple[Path, ...]:
+    """Return the folders of annotators' models in the working folder's config/config.yaml; empty without that file.
 
-
-def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
-    """Raise `UserError` unless a run has the same model, components, transforms and vocabularies as its start.
-
-    `segmented` are the data sets whose segmentations the run and its start use.
+    A configuration inside `bundle`, a trained model that may come from somebody else, is never read, even if it is in
+    the working folder. Raises `UserError` if the configuration is not valid.
     """
-    where = f"{where}: {run.start_from}"
-    if start.external is not None:
-        raise UserError(f"{where} is external, so it has no model.")
-    if run.base != start.base:
-        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    values, others = (plain(_without_dropout(each.model)) for each in (run, start))
-    if differing := [f"{key} {others[key]} instead of {values[key]}" for key in values if values[key] != others[key]]:
-        raise UserError(f"{where} has another model ({', '.join(differing)}), so its weights do not fit.")
-    if _components(run) != _components(start):
-        raise UserError(f"{where} has other components, so its weights do not fit.")
-    if run.transforms != start.transforms:
-        raise UserError(f"{where} has other transforms, so its vocabularies do not fit.")
-    if run.segmentation != start.segmentation:
-        raise UserError(
-            f"{where} has another segmentation ({start.segmentation.name}), so its vocabularies do not fit."
-        )
-    if len(set(segmented)) > 1:
-        raise UserError(
-            f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
-            f"{segmented[1]}` in the data set {run.dataset}."
-        )
-    if run.reads_labels and run.dataset != start.dataset:
-        raise UserError(
-            f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
-            f"{run.dataset}, or choose a system without labels."
-        )
-
-
-def _components(run: RunSettings) -> list[tuple[str, str]]:
-    """Return the name and the registered class name of each component, in order."""
-    return [(name, COMPONENTS.name_of(settings)) for name, settings in run.components.items()]
-
-
-def _without_dropout(model: BaseSettings) -> BaseSettings:
-    """Return the settings that determine the shapes of a model's weights."""
-    return replace(model, **{field.name: 0.0 for field in fields(model) if field.name.endswith("dropout")})
+    path = config_file(own_config())
+    if not path.is_file() or path.resolve().is_relative_to(bundle.resolve()):
+        return ()
+    settings = read_project_settings(read_yaml(path), where=str(path))
+    return tuple(path.parent.parent / folder for folder in settings.model_folders)

@@ -1,20 +1,33 @@
-"""The settings of a run: one system on one data set at one scale with one seed."""
+"""The settings of a run (one system on one data set at one scale with one seed), and what the jobs of each stage
+depend on in addition to their input files: plain values without those at defaults.
 
+A rule has one parameter per section, so that Snakemake names the sections that changed; no other change runs a job
+again. The order of components and transforms counts. Code of the user's own counts by its checksum.
+"""
+
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from typing import Annotated, Any
 
-from nmtcore.config.bases import BASES, BaseSettings
-from nmtcore.config.components import COMPONENTS, ComponentSettings, check_composition, parser_of
-from nmtcore.config.components.base import Trees
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK, EvaluationSettings
-from nmtcore.config.features import FEATURES
-from nmtcore.config.ranges import Count, Seed, settings_class
-from nmtcore.config.segmentation import SegmentationSettings, WordsSettings
-from nmtcore.config.training import DecodingSettings, TrainingSettings, TreebankSettings
-from nmtcore.config.transforms import TRANSFORMS, TransformSettings
-from nmtcore.config.typed import build, nearest, plain, unknown
+from nmtcore.config.components import COMPONENTS, check_composition, parser_of
+from nmtcore.config.corpora import (
+    SIDES,
+    SegmentationSettings,
+    WordsSettings,
+)
+from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK
+from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings, Trees
+from nmtcore.config.training import (
+    BASES,
+    BaseSettings,
+    DecodingSettings,
+    EvaluationSettings,
+    TrainingSettings,
+    TreebankSettings,
+)
+from nmtcore.config.typed import Count, Seed, build, changed, nearest, plain, settings_class, unknown
+from nmtcore.errors import shortened
 from nmtcore.layout import Layout, file_name
 
 
@@ -49,7 +62,7 @@ class RunSettings:
     seed: Seed
     """Seed of everything that is drawn at random."""
     source: str
-    """Source language code."""
+    """GivenValue language code."""
     target: str
     """Target language code."""
     words: dict[str, WordsSettings]
@@ -291,3 +304,71 @@ def run_from_json(values: dict[str, Any], *, where: str) -> RunSettings:
     run = build(RunSettings, values, where=where)
     check_composition(run.components, run.base, run.model, where=where)
     return run
+
+
+TRAINING = tuple(
+    field.name
+    for field in fields(RunSettings)
+    if field.name not in ("scale", "annotators", "tests", "trees", "trees_by", "gold")
+)
+"""The sections of a run that training depends on: not the scale's name, nor the parsers of raw text (trees of the
+corpus are input files), nor what follows training."""
+
+
+def training_settings(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that training depends on, by section; checkpoints with other settings are not used.
+
+    Decoding and evaluation count as far as validation translates and scores.
+    """
+    values = run_to_json(replace(run, sentences=replace(run.sentences, test=None)), values=changed)
+    values |= {"decoding": {}, "evaluation": {}} | _validation(run)
+    absent = {"gold_annotator": not run.treebanks, "transforms": not run.transforms}
+    return {section: values[section] for section in TRAINING if section in values and not absent.get(section)}
+
+
+def _validation(run: RunSettings) -> dict[str, Any]:
+    """Pick the settings with which validation translates and scores; none if it only computes perplexity."""
+    if run.training.validation.metric == "perplexity":
+        return {}
+    search = ["min_length", "max_length_ratio", "max_length_extra", "max_length"]
+    if run.training.validation.beam > 1:  # greedy search does not compare hypotheses of different lengths
+        search += ["length_penalty", "alpha"]
+    decoding = changed(run.decoding)
+    scored = replace(run.evaluation, roots=EvaluationSettings.roots, greedy_dev=False, metrics=())
+    return {
+        "decoding": {key: decoding[key] for key in search if key in decoding},
+        "evaluation": changed(scored),
+    }
+
+
+INFERENCE = ("decoding", "evaluation", "sentences", "tags")
+"""The sections that translating depends on."""
+
+
+def inference_settings(run: RunSettings, *, split: str) -> dict[str, Any]:
+    """Return the settings that translating and parsing a split depends on, by section; a rule has those that it needs.
+
+    `sentences` is the number of sentences to read (None: all); `trees` says whether an untrained model parses too.
+    """
+    greedy = split == "dev" and run.evaluation.greedy_dev
+    return {
+        "decoding": changed(run.decoding),
+        "evaluation": changed(EvaluationSettings(text=run.evaluation.text, greedy_dev=greedy)),
+        "sentences": run.sentences.of(split),
+        "tags": run.predicted_tags,
+        "trees": "induced" if run.tree_comparison == "induced" else None,
+    }
+
+
+def differences(old: Any, new: Any, path: str = "") -> list[str]:
+    """Describe every setting that differs between two plain values, with its old and new value."""
+    if all(isinstance(values, Mapping | None) for values in (old, new)) and (old or new):
+        old, new = ({} if values is None else values for values in (old, new))
+        keys = dict.fromkeys([*old, *new])
+        lines = [line for key in keys for line in differences(old.get(key), new.get(key), f"{path}.{key}".strip("."))]
+        return lines or ([] if list(old) == list(new) else [f"{path}: {', '.join(old)} -> {', '.join(new)}"])
+    return [] if old == new else [f"{path}: {_shown(old)} -> {_shown(new)}"]
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else shortened(json.dumps(value, ensure_ascii=False))

@@ -1,24 +1,38 @@
-"""What the jobs of each stage depend on, in addition to their input files: plain values without those at defaults.
+"""The versions of the stages, and the settings that reading, filtering and scoring depend on."""
 
-A rule has one parameter per section, so that Snakemake names the sections that changed; no other change runs a job
-again. The order of components and transforms counts. Code of the user's own counts by its checksum.
-"""
-
-import json
-from collections.abc import Mapping
-from dataclasses import field, fields, replace
+from dataclasses import field, replace
 from typing import Annotated, Any
 
-from nmtcore.config.components.base import Trees
-from nmtcore.config.corpora import SIDES, CorpusSettings, PartSettings
-from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings, EvaluationSettings
-from nmtcore.config.filters import FILTERS, FilterSettings
-from nmtcore.config.own_code import own_checksums, own_names
-from nmtcore.config.ranges import Amount, Count, Seed, settings_class
-from nmtcore.config.runs import RunSettings, run_to_json
-from nmtcore.config.segmentation import WordsSettings
-from nmtcore.config.typed import changed
-from nmtcore.errors import shortened
+from nmtcore.config.corpora import FILTERS, SIDES, CorpusSettings, FilterSettings, PartSettings, WordsSettings
+from nmtcore.config.datasets import MAX_LINE_BYTES, DatasetSettings
+from nmtcore.config.features import Trees
+from nmtcore.config.registry import own_checksums, own_names
+from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import EvaluationSettings
+from nmtcore.config.typed import Amount, Count, Seed, changed, settings_class
+
+VERSIONS = {
+    "download": 2,
+    "corpus": 8,
+    "annotation": 2,
+    "segmentation": 2,
+    "features": 2,
+    "training": 3,
+    "inference": 7,
+    "evaluation": 4,
+    "reporting": 11,
+}
+"""The version of each stage's output, raised by hand when the output changes its meaning.
+
+Rules pass it in `params:`, so that a raised version reruns the stage and all later ones, and an edited comment in a
+script reruns nothing. A changed default reruns nothing either (`changed` in `config/typed.py`): if you change one,
+raise the version of every stage that it affects. `tests/config/defaults.yaml` records the defaults, and a test compares
+them.
+"""
+
+
+MANIFESTS = 4
+"""The version of the manifests of runs: if it is raised, scoring, which writes them, is repeated."""
 
 
 @settings_class
@@ -125,78 +139,10 @@ def _names(run: RunSettings, evaluation: EvaluationSettings) -> dict[str, Any]:
     return {**names, "evaluation": evaluation, "trees": run.tree_comparison}
 
 
-TRAINING = tuple(
-    field.name
-    for field in fields(RunSettings)
-    if field.name not in ("scale", "annotators", "tests", "trees", "trees_by", "gold")
-)
-"""The sections of a run that training depends on: not the scale's name, nor the parsers of raw text (trees of the
-corpus are input files), nor what follows training."""
-
-
-def training_settings(run: RunSettings) -> dict[str, Any]:
-    """Return the settings that training depends on, by section; checkpoints with other settings are not used.
-
-    Decoding and evaluation count as far as validation translates and scores.
-    """
-    values = run_to_json(replace(run, sentences=replace(run.sentences, test=None)), values=changed)
-    values |= {"decoding": {}, "evaluation": {}} | _validation(run)
-    absent = {"gold_annotator": not run.treebanks, "transforms": not run.transforms}
-    return {section: values[section] for section in TRAINING if section in values and not absent.get(section)}
-
-
-def _validation(run: RunSettings) -> dict[str, Any]:
-    """Pick the settings with which validation translates and scores; none if it only computes perplexity."""
-    if run.training.validation.metric == "perplexity":
-        return {}
-    search = ["min_length", "max_length_ratio", "max_length_extra", "max_length"]
-    if run.training.validation.beam > 1:  # greedy search does not compare hypotheses of different lengths
-        search += ["length_penalty", "alpha"]
-    decoding = changed(run.decoding)
-    scored = replace(run.evaluation, roots=EvaluationSettings.roots, greedy_dev=False, metrics=())
-    return {
-        "decoding": {key: decoding[key] for key in search if key in decoding},
-        "evaluation": changed(scored),
-    }
-
-
-INFERENCE = ("decoding", "evaluation", "sentences", "tags")
-"""The sections that translating depends on."""
-
-
-def inference_settings(run: RunSettings, *, split: str) -> dict[str, Any]:
-    """Return the settings that translating and parsing a split depends on, by section; a rule has those that it needs.
-
-    `sentences` is the number of sentences to read (None: all); `trees` says whether an untrained model parses too.
-    """
-    greedy = split == "dev" and run.evaluation.greedy_dev
-    return {
-        "decoding": changed(run.decoding),
-        "evaluation": changed(EvaluationSettings(text=run.evaluation.text, greedy_dev=greedy)),
-        "sentences": run.sentences.of(split),
-        "tags": run.predicted_tags,
-        "trees": "induced" if run.tree_comparison == "induced" else None,
-    }
-
-
 def filtering_values(settings: FilteringSettings) -> dict[str, Any]:
     """Return the settings of filtering as plain values without defaults, from which they can be built again."""
     filters = [FILTERS.entry_of(filter_settings, values=changed) for filter_settings in settings.filters]
     return changed(settings) | {"filters": filters}
-
-
-def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """Describe every setting that differs between two plain values, with its old and new value."""
-    if all(isinstance(values, Mapping | None) for values in (old, new)) and (old or new):
-        old, new = ({} if values is None else values for values in (old, new))
-        keys = dict.fromkeys([*old, *new])
-        lines = [line for key in keys for line in differences(old.get(key), new.get(key), f"{path}.{key}".strip("."))]
-        return lines or ([] if list(old) == list(new) else [f"{path}: {', '.join(old)} -> {', '.join(new)}"])
-    return [] if old == new else [f"{path}: {_shown(old)} -> {_shown(new)}"]
-
-
-def _shown(value: Any) -> str:
-    return "nothing" if value is None else shortened(json.dumps(value, ensure_ascii=False))
 
 
 def _read_settings(corpus: CorpusSettings) -> CorpusSettings:

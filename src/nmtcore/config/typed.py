@@ -1,14 +1,23 @@
-"""Settings from the plain values of YAML or JSON, and back. Every mistake is a sentence; all are reported at once."""
+"""Settings classes, which pydantic checks, from the plain values of YAML or JSON and back.
 
+Every mistake is a sentence; all are reported at once.
+"""
+
+import ast
 import dataclasses
 import difflib
 import functools
+import inspect
+import itertools
 import re
+import textwrap
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform
 
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError, core_schema
 
 from nmtcore.errors import UserError, joined_by_or, quoted, shortened
 
@@ -40,8 +49,54 @@ _EXPECTED = {
 
 _BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
-Given = Callable[[Sequence[str]], list[tuple[Any, str]]]
-"""Returns the values that files give a place, each with its file; the one that counts last."""
+
+class LinedKey(str):
+    """A key of a YAML file, which knows its line."""
+
+    def __new__(cls, text: str, line: int | None = None) -> "LinedKey":
+        """Give a text its line, counted from 1."""
+        key = super().__new__(cls, text)
+        key.line = line
+        return key
+
+
+class GivenValue(NamedTuple):
+    """What a file says of a setting."""
+
+    value: Any
+    """Plain value."""
+    where: str
+    """The file; of an entry also its name."""
+    line: int | None = None
+    """Line in the file, counted from 1."""
+
+    @property
+    def shown(self) -> str:
+        """The file with the line."""
+        return at_line(self.where, self.line)
+
+
+Given = Callable[[Sequence[str]], list[GivenValue]]
+"""Returns what files say of a place; the one that counts is the last."""
+
+
+def at_line(where: str, line: int | None) -> str:
+    """Add a line to a place such as `FILE` or `FILE: NAME`."""
+    file, colon, rest = where.partition(": ")
+    return where if line is None else f"{file}:{line}{colon}{rest}"
+
+
+def line_of(values: Any, place: Iterable[Any]) -> int | None:
+    """Return the line of the last key of a place that a file's plain values have; None if it is not known."""
+    line = None
+    for part in place:
+        if isinstance(values, Mapping) and part in values:
+            line = next(getattr(key, "line", None) for key in values if key == part) or line
+        elif not (isinstance(values, list) and isinstance(part, int) and part < len(values)):
+            break
+        values = values[part]
+    return line
+
 
 MOST_NAMED = 30
 """Up to so many valid names are listed if none resembles a wrong one."""
@@ -82,7 +137,7 @@ def build(hint: Any, value: Any, *, where: str, place: Sequence[str] = (), given
     try:
         return adapter(hint).validate_python(value)
     except ValidationError as error:
-        raise UserError("\n".join(_sentences(error, where, tuple(place), given))) from error
+        raise UserError("\n".join(_sentences(error, value, where, tuple(place), given))) from error
 
 
 @functools.cache
@@ -91,8 +146,11 @@ def adapter(hint: Any) -> TypeAdapter:
     return TypeAdapter(hint)
 
 
-def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -> list[str]:
-    """Write each mistake that pydantic found as a sentence, with file and place; of a union, only the deepest one."""
+def _sentences(error: ValidationError, value: Any, where: str, place: tuple, given: Given) -> list[str]:
+    """Write each mistake that pydantic found in a value as a sentence, with its file, line and place.
+
+    Of a union, only the deepest mistake counts.
+    """
     faults: dict[tuple, Mapping[str, Any]] = {}
     missing: dict[tuple, list[str]] = {}
     for fault in error.errors(include_url=False):
@@ -106,22 +164,23 @@ def _sentences(error: ValidationError, where: str, place: tuple, given: Given) -
     sentences = [f"{_place(where, (*place, *here))}: {missing_keys(keys)}" for here, keys in missing.items()]
     for fault in faults.values():
         here, text = fault["loc"], _text(fault)
-        set_there = _files_of(fault, (*place, *here), where, given) if fault["type"] == "value_error" else ""
+        set_there = _files_of(fault, (*place, *here), given) if fault["type"] == "value_error" else ""
         is_unknown = fault["type"] == UNKNOWN_KEY
-        files = [file for value, file in given((*place, *here)) if is_unknown or not isinstance(value, Mapping)]
+        sources = [one for one in given((*place, *here)) if is_unknown or not isinstance(one.value, Mapping)]
+        source = [GivenValue(None, where), *sources][-1]
+        line = line_of(value, (part for part in here if part != ONE_OF)) or source.line
         ending = text[-1] if text[-1] in ".?" else "."
-        shown = _place([where, *files][-1], (*place, *(here[:-1] if is_unknown else here)))
+        shown = _place(at_line(source.where, line), (*place, *(here[:-1] if is_unknown else here)))
         sentences.append(f"{shown}{text.removesuffix(ending)}{set_there}{ending}")
     return sentences
 
 
-def _files_of(fault: Mapping[str, Any], place: tuple, where: str, given: Given) -> str:
-    """Name the files of the keys that a sentence about several keys names, if they are others than that of `where`."""
+def _files_of(fault: Mapping[str, Any], place: tuple, given: Given) -> str:
+    """Name the files and lines of the keys that a sentence about several keys names."""
     keys = re.findall(r"(?<![\w.'])\w+(?!\w|\.\w|')", str(fault["ctx"]["error"]))
-    last = {key: (given((*place, key)) or [({}, "")])[-1] for key in keys}
-    others = {key: file for key, (value, file) in last.items() if not isinstance(value, Mapping)}
-    shown = "; ".join(f"{key}: {file}" for key, file in others.items() if not where.startswith(file))
-    return f" ({shown})" if shown else ""
+    last = {key: sources[-1] for key in dict.fromkeys(keys) if (sources := given((*place, key)))}
+    shown = [f"{key}: {source.shown}" for key, source in last.items() if not isinstance(source.value, Mapping)]
+    return f" ({'; '.join(shown)})" if shown else ""
 
 
 def missing_keys(keys: Sequence[str]) -> str:
@@ -226,6 +285,164 @@ def changed(settings: Any) -> Any:
     """Return the plain values of settings that are not at their defaults, without those of the machine.
 
     A job whose parameters these are does not run again for a new setting whose default means "as before". Nor does it
-    for a changed default: raise the versions of the stages that it affects (`config/versions.py`).
+    for a changed default: raise the versions of the stages that it affects (`config/stages.py`).
     """
     return plain(settings, keeps=lambda field, value: not field.metadata and value != default_of(field))
+
+
+T = TypeVar("T")
+
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+def Range(
+    *, least: float | None = None, most: float | None = None, above: float | None = None, below: float | None = None
+) -> Any:
+    """Return the mark of a range of numbers; `above` and `below` are bounds that are not allowed themselves."""
+    return Field(ge=least, le=most, gt=above, lt=below)
+
+
+Count = Annotated[int, Range(least=1)]
+"""A number of things, at least one."""
+Width = Annotated[int, Range(least=1, most=1_000_000)]
+"""The size of a layer or a vector, far beyond any model's."""
+LayerCount = Annotated[int, Range(least=1, most=1000)]
+"""The number of layers of a stack; Wang et al. (2022, DeepNet) trained a transformer of 1,000 layers in all."""
+Distance = Annotated[int, Range(least=1, most=1000)]
+"""A distance between two tokens; of a longer text, at most 1,000 subwords are translated at once."""
+Amount = Annotated[int, Range(least=0)]
+"""A number of things, perhaps none."""
+Index = Annotated[int, Range(least=0)]
+"""A position, counted from 0."""
+HeadCount = Annotated[int, Range(least=1, most=1024)]
+"""The number of heads of a layer."""
+HeadIndex = Annotated[int, Range(least=-1024, most=1023)]
+"""A head of a layer, counted from 0; a negative one counts from the end."""
+Beam = Annotated[int, Range(least=1, most=1000)]
+"""The number of live hypotheses per sentence. Each needs its own decoder state, so thousands do not fit in memory."""
+Seed = Annotated[int, Range(least=0, most=2**32 - 1)]
+"""A seed that torch, NumPy and Python's `random` all take."""
+Positive = Annotated[float, Range(above=0)]
+"""Any number above 0."""
+NonNegative = Annotated[float, Range(least=0)]
+"""Any number from 0 on."""
+Probability = Annotated[float, Range(least=0, most=1)]
+"""A probability."""
+Fraction = Annotated[float, Range(least=0, below=1)]
+"""A probability or a rate of decay that cannot be 1 (dropout, smoothed mass, betas)."""
+LearningRate = Annotated[float, Range(above=0, most=1)]
+"""A learning rate."""
+Exponent = Annotated[float, Range(least=-10, most=10)]
+"""The exponent of a length penalty; a negative one prefers short hypotheses."""
+
+hints_of = functools.cache(functools.partial(typing.get_type_hints, include_extras=True))
+"""The type hints of a class, with the ranges in them."""
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def settings_class(cls: type[T]) -> type[T]:
+    """Make a class of settings: a frozen dataclass with keyword-only fields, whose values must fit their hints.
+
+    They are checked whenever an object is made: from a file or the command line (`config.typed.build`, whose errors are
+    sentences), or in code, where a mistake is pydantic's `ValueError`. The class's own `__post_init__` runs afterwards.
+    """
+    cls.__get_pydantic_core_schema__ = classmethod(_schema)
+    cls.__get_pydantic_json_schema__ = classmethod(lambda owner, schema, handler: described((owner,), schema, handler))
+    return dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)
+
+
+def _schema(cls: type, source: type, handler: Callable[[type], Any]) -> Any:
+    schema = refuse_booleans(handler(source))
+    ref = schema.pop("ref", None)  # other classes that have settings of this class refer to the wrapped schema
+    return core_schema.no_info_wrap_validator_function(functools.partial(explain_keys, (cls,)), schema, ref=ref)
+
+
+def described(classes: Iterable[type], schema: Any, handler: Any) -> dict[str, Any]:
+    """Return the JSON Schema of settings, with the descriptions that stand below the fields of their classes."""
+    made = handler.resolve_ref_schema(handler(schema))
+    texts = {name: text for cls in classes for name, text in descriptions(cls).items()}
+    for name, values in made.get("properties", {}).items():
+        values.pop("title", None)
+        made["properties"][name] = {"description": texts[name], **values} if name in texts else values
+    return made
+
+
+def refuse_booleans(schema: Any) -> Any:
+    """Let numbers of a core schema be no booleans, which pydantic reads as 1 and 0.
+
+    The choices of a union are labelled, so that of a value that fits none of them only one mistake is reported.
+    """
+    if isinstance(schema, list):
+        return [refuse_booleans(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("type") == "union":
+        choices = [choice[0] if isinstance(choice, tuple) else choice for choice in schema["choices"]]
+        return {**schema, "choices": [(refuse_booleans(choice), ONE_OF) for choice in choices]}
+    made = {key: refuse_booleans(inner) for key, inner in schema.items()}
+    if schema.get("type") in ("int", "float"):
+        return core_schema.no_info_before_validator_function(functools.partial(_number, schema["type"]), made)
+    return made
+
+
+def _number(number_type: str, value: Any) -> Any:
+    if isinstance(value, bool):
+        raise PydanticKnownError(f"{number_type}_type")
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class _ShortForm:
+    """Marks values that have a short form, which is expanded before they are checked."""
+
+    short: Callable[[Any], Any]
+    """Gives the type hint of the short form of values with a type hint."""
+    expand: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the schema of both forms."""
+        full, short = handler(source), handler.generate_schema(self.short(source))
+        return core_schema.no_info_before_validator_function(
+            self.expand, full, json_schema_input_schema=core_schema.union_schema([short, full])
+        )
+
+
+def Short(key: str) -> _ShortForm:
+    """Mark settings for which the value of `key` may stand alone: `Annotated[PartSettings, Short("corpus")]`."""
+    return _ShortForm(lambda hint: hints_of(hint)[key], lambda value: {key: value} if isinstance(value, str) else value)
+
+
+def Listed() -> _ShortForm:
+    """Mark a list in whose place a single value may stand."""
+    return _ShortForm(
+        lambda hint: typing.get_args(hint)[0],
+        lambda value: [value] if isinstance(value, str | int | float | Mapping) else value,
+    )
+
+
+def ForAll(names: Sequence[str]) -> _ShortForm:
+    """Mark settings by name in whose place the settings of all `names` may stand."""
+
+    def expand(value: Any) -> Any:
+        for_all = isinstance(value, str) or (isinstance(value, Mapping) and not set(value) & set(names))
+        return dict.fromkeys(names, value) if for_all else value
+
+    return _ShortForm(lambda hint: typing.get_args(hint)[1], expand)
+
+
+@functools.cache
+def descriptions(cls: type) -> dict[str, str]:
+    """Return the description of each field of a settings class that has one, its own or a base's, in one line."""
+    texts: dict[str, str] = {}
+    for base in filter(dataclasses.is_dataclass, reversed(cls.__mro__)):
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        for statement, below in itertools.pairwise(definition.body):
+            match statement, below:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    texts[name] = " ".join(text.split())
+    return {field.name: texts[field.name] for field in dataclasses.fields(cls) if field.name in texts}
+
+
+def summary(cls: type) -> str:
+    """Return the docstring of a class in one line."""
+    return " ".join((cls.__doc__ or "").split())

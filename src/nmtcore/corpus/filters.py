@@ -16,16 +16,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.filters import (
+from nmtcore.config.corpora import (
     FILTERS,
+    SIDES,
     EmptySettings,
     FilterSettings,
     LangDetectSettings,
     LengthSettings,
     RatioSettings,
 )
-from nmtcore.config.own_code import own_member
+from nmtcore.config.registry import own_member
 from nmtcore.config.stages import FilteringSettings
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.parallel import available_cores, ordered_map

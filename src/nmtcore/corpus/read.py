@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.corpora import SIDES, FileSettings, PartSettings
-from nmtcore.config.formats import corpus_options
-from nmtcore.config.own_folder import own_files
+from nmtcore.config.corpora import SIDES, FileSettings, PartSettings, corpus_options, own_files
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.download import check_own_file
 from nmtcore.corpus.formats import make_format

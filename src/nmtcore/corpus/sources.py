@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from nmtcore.config.corpora import FileSettings
-from nmtcore.config.own_folder import REPOSITORY
+from nmtcore.config.project import REPOSITORY
 from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import UserError, escape_controls
 from nmtcore.files import read_json

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import WordsSettings
 from nmtcore.corpus.writing_systems import NO_SPACES
 from nmtcore.errors import UserError
 

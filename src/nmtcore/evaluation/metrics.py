@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.own_code import has_own, own_member, own_names, own_path
+from nmtcore.config.registry import has_own, own_member, own_names, own_path
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import UAS_LABELS
 from nmtcore.evaluation.counts import (
@@ -168,7 +168,7 @@ _METRICS = {
 class MetricsByName(Mapping[str, Metric]):
     """The metrics that are computed from the texts: those of the package, and files of the user's own.
 
-    A file `config/metrics/NAME.py` (`config.own_code`) has a `LABEL` and the functions `counts` and `score`.
+    A file `config/metrics/NAME.py` (`config.registry`) has a `LABEL` and the functions `counts` and `score`.
     """
 
     def __getitem__(self, name: str) -> Metric:

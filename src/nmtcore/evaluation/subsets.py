@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import METRICS, Lines
 from nmtcore.parquet import read_rows, row_count

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from nmtcore.annotation.labels import read_labels
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import ragged_column
 from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema

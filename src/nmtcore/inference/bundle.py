@@ -23,11 +23,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
-from nmtcore.config.annotators import ANNOTATORS
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
+from nmtcore.config.datasets import ANNOTATORS
 from nmtcore.config.features import FEATURES
-from nmtcore.config.own_code import has_own, is_same_code, own_checksums, own_path
+from nmtcore.config.registry import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.typed import build, plain

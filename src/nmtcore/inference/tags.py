@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, UNKNOWN_LABEL
-from nmtcore.config.components.base import LABEL_SYMBOLS
+from nmtcore.config.features import LABEL_SYMBOLS
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.chain import LocatedWord
 from nmtcore.inference.batches import in_batches, with_targets

@@ -14,7 +14,7 @@ import numpy as np
 from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, guarded, open_annotator
 from nmtcore.annotation.existing import Given
 from nmtcore.annotation.shards import annotation_batch
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings, ExistingSettings
+from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings, ExistingSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences

@@ -6,10 +6,10 @@ from typing import Literal
 
 from torch import nn
 
-from nmtcore.config.bases import BASES, BaseSettings
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.base import ComponentSettings
+from nmtcore.config.features import ComponentSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import BASES, BaseSettings
 from nmtcore.errors import UserError
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import LabelVocabularies

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from nmtcore.config.bases import RecurrentSettings
+from nmtcore.config.training import RecurrentSettings
 from nmtcore.model.base import DecoderState, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionInputs, Component, Context, RecurrentComponent, layer_hooks

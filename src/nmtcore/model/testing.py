@@ -10,11 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.bases import BASES
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.components.base import ComponentSettings
-from nmtcore.config.features import FEATURES
-from nmtcore.config.training import TrainingSettings
+from nmtcore.config.features import FEATURES, ComponentSettings
+from nmtcore.config.training import BASES, TrainingSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
 from nmtcore.model.base import TranslationModel

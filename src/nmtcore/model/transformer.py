@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from nmtcore.config.bases import TransformerSettings
+from nmtcore.config.training import TransformerSettings
 from nmtcore.model.base import DecoderState, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.catalogue import full_form
-from nmtcore.config.corpora import SIDES, FileSettings
-from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings, EvaluationSettings
-from nmtcore.config.formats import FORMATS
+from nmtcore.config.corpora import FORMATS, SIDES, FileSettings, WordsSettings
+from nmtcore.config.datasets import CONTRAST, GOLD, REQUIRED_SPLITS, TREEBANK, DatasetSettings
+from nmtcore.config.files import yaml_files
 from nmtcore.config.project import Project
-from nmtcore.config.segmentation import WordsSettings
-from nmtcore.config.yaml_files import yaml_files
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.corpus.read import advice_on_blind
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE

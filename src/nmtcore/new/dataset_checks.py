@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nmtcore.annotation.models import has_model, missing_models
-from nmtcore.config.annotators import ANNOTATORS, ExistingSettings
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.corpora import FileSettings
-from nmtcore.config.datasets import GOLD, DatasetSettings
-from nmtcore.config.needs import MissingAnnotation
+from nmtcore.config.datasets import ANNOTATORS, GOLD, DatasetSettings, ExistingSettings
 from nmtcore.config.project import Project
 from nmtcore.corpus.sources import FileLocation, locate_file, missing_manual
 from nmtcore.errors import UserError

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.corpora import SIDES, FileSettings
+from nmtcore.config.corpora import SIDES, FileSettings, WordsSettings
 from nmtcore.config.datasets import GOLD, REQUIRED_SPLITS
-from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.typed import changed
 from nmtcore.corpus.writing_systems import main_script
 from nmtcore.new.known_parsers import KnownParser

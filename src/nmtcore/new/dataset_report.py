@@ -3,8 +3,8 @@
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
+from nmtcore.config.corpora import LangDetectSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.filters import LangDetectSettings
 from nmtcore.corpus.sources import FileLocation
 from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
 from nmtcore.new.survey import MOST_SHARED, ODD, SAMPLE_PAIRS, SHOWN_ROWS, DatasetSurvey, SplitSurvey, percentile

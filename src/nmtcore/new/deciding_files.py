@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.features import FEATURES
-from nmtcore.config.layers import Layer, Place
-from nmtcore.config.own_folder import REPOSITORY
-from nmtcore.config.project import Project
+from nmtcore.config.files import Layer, Place
+from nmtcore.config.project import REPOSITORY, Project
 from nmtcore.config.runs import RunSettings, run_to_json
 from nmtcore.config.systems import BY_NAME
 from nmtcore.errors import shortened
@@ -27,7 +26,7 @@ class DecidedSetting(NamedTuple):
     value: str
     """The value in JSON."""
     file: str
-    """The file that decides it, and of a system's file the system; `DEFAULT` if none does."""
+    """The file and line that decide it, and of a system's file the system; `DEFAULT` if none does."""
     replaced: tuple[tuple[str, str], ...]
     """The values of other files that it replaces, in JSON, each with its file; the one that it replaces first."""
 
@@ -42,9 +41,9 @@ def decided_settings(project: Project, run: RunSettings) -> list[DecidedSetting]
         given = merged.given(_place_in_files(place))
         if place[0] in BY_NAME and place[-1] == "kind" and not given:  # the name, where the entry begins
             given = merged.given(place[:-1])
-        *replaced, (_, file) = [(None, DEFAULT), *given]
-        if file != DEFAULT or value is not None:
-            others = tuple((_json(other), file) for other, file in reversed(replaced[1:]))
+        file = given[-1].shown if given else DEFAULT
+        if given or value is not None:
+            others = tuple((_json(source.value), source.shown) for source in reversed(given[:-1]))
             settings.append(DecidedSetting(".".join(place), _json(value), file, others))
     return settings
 
@@ -82,11 +81,11 @@ def assumed_lines(project: Project, run: RunSettings, folder: Path) -> list[str]
     """
     merged, lines = project.merged(run.dataset, run.system, run.scale), []
     for topic in merged.values.get("assumed", {}):
-        why, file = merged.given(("assumed", topic))[-1]
+        note = merged.given(("assumed", topic))[-1]
         key = topic.removeprefix(f"per_base.{run.base}.")
         given = merged.given(tuple(key.split(".")))
-        if not key.startswith("per_base.") and (not given or given[-1][1] == file):
-            lines.append(f"{key}: {' '.join(why.split()).rstrip('.')} ({_shown_file(file, folder)})")
+        if not key.startswith("per_base.") and (not given or given[-1].where == note.where):
+            lines.append(f"{key}: {' '.join(note.value.split()).rstrip('.')} ({_shown_file(note.shown, folder)})")
     for name, settings in {run.base: run.model, **run.components, **run.transforms}.items():
         lines += [f"{name}: {topic}: {why.rstrip('.')}" for topic, why in assumed_by(type(settings)).items()]
     return lines

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.annotation.models import has_model, installed_pipeline
-from nmtcore.config.annotators import ANNOTATORS
+from nmtcore.config.datasets import ANNOTATORS
 from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 

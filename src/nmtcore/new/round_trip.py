@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from nmtcore.config.datasets import EvaluationSettings
-from nmtcore.config.segmentation import WordsSettings
+from nmtcore.config.corpora import WordsSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.corpus.writing_systems import looks_tokenised, tokeniser_needed
 from nmtcore.errors import UserError

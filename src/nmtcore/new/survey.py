@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.config.corpora import SIDES
+from nmtcore.config.corpora import SIDES, WordsSettings
 from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.segmentation import WordsSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus.filters import detect_language, detected_languages
 from nmtcore.corpus.formats.lines import describe_columns

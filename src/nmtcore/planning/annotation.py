@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from nmtcore.annotation.models import has_model, missing_models
-from nmtcore.config.annotators import ANNOTATORS, AnnotatorSettings
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings, DatasetSettings
 from nmtcore.config.project import Project
 from nmtcore.config.typed import changed, choose
 

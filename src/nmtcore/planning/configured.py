@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.planning.annotation import model_files

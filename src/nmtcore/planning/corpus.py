@@ -7,10 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.corpora import CorpusSettings, FileSettings
-from nmtcore.config.datasets import DatasetSettings
-from nmtcore.config.filters import FILTERS
-from nmtcore.config.own_folder import check_own_files
+from nmtcore.config.corpora import FILTERS, CorpusSettings, FileSettings
+from nmtcore.config.datasets import DatasetSettings, check_own_files
 from nmtcore.config.project import Project
 from nmtcore.config.stages import FilteringSettings, ReadingSettings, filtering_values
 from nmtcore.config.typed import changed, choose, nearest

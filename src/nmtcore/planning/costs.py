@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.project import Project
-from nmtcore.config.recipes import read_speeds
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.systems import read_speeds
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 from nmtcore.layout import PAPER

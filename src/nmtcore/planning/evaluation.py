@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.annotation.models import candidate_paths, first_model_path
-from nmtcore.config.datasets import metric_names
-from nmtcore.config.project import Project
-from nmtcore.config.project_settings import ProjectSettings
+from nmtcore.config.files import read_yaml
+from nmtcore.config.project import Project, ProjectSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import metric_names
 from nmtcore.config.typed import choose
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import without_braces
 from nmtcore.planning.inference import check_parses_gold, without_gold_trees

@@ -1,7 +1,7 @@
 """Inputs and settings of the jobs for segmentation and features: segmentations, linearised parses, labels."""
 
+from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.project import Project
-from nmtcore.config.segmentation import SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.annotation import annotator_of
 

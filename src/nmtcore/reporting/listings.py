@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from nmtcore.config.datasets import EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     MEANING,

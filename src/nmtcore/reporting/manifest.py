@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nmtcore.config.versions import MANIFESTS
+from nmtcore.config.stages import MANIFESTS
 from nmtcore.errors import UserError, explain_os_errors
 from nmtcore.evaluation.scores import output_files
 from nmtcore.files import explain_content, file_sha256, read_json, read_lines, write_json

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.corpora import SIDES
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SIDES, SegmentationSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json, write_text
 from nmtcore.layout import file_name

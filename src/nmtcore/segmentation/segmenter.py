@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import LineError, quoted
 from nmtcore.files import read_lines
 from nmtcore.layout import file_name

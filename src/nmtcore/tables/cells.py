@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from nmtcore.config.project import Project
-from nmtcore.config.ranges import Amount, Range, Seed, settings_class
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.typed import Amount, Range, Seed, settings_class
 
 Axis = Literal["system", "dataset", "split", "metric", "item"]
 """What a row, a column or a whole table can name; an item is a tag, a production, a subset of a test..."""

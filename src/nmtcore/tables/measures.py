@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from nmtcore.config.components.settings import PascalSettings
-from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.own_code import has_own
+from nmtcore.config.assembly import MissingAnnotation
+from nmtcore.config.components import PascalSettings
+from nmtcore.config.registry import has_own
 from nmtcore.layout import PAPER
 from nmtcore.tables import scores, sizes, training, trees
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable

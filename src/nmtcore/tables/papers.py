@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
-from nmtcore.config.files import NamedFiles, named_files
-from nmtcore.config.layers import merge
-from nmtcore.config.own_code import own_names
+from nmtcore.config.files import NamedFiles, merge, named_files, read_yaml
+from nmtcore.config.registry import own_names
 from nmtcore.config.typed import build, choose
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
 from nmtcore.tables.kinds import KINDS

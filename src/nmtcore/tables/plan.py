@@ -6,12 +6,12 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.datasets import GOLD, DatasetSettings
-from nmtcore.config.needs import MissingAnnotation
-from nmtcore.config.own_code import own_checksums
 from nmtcore.config.project import Project
-from nmtcore.config.recipes import ScaleSettings
+from nmtcore.config.registry import own_checksums
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.systems import ScaleSettings
 from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER

@@ -3,7 +3,7 @@
 from dataclasses import field
 from typing import Literal
 
-from nmtcore.config.ranges import Positive, Seed, settings_class
+from nmtcore.config.typed import Positive, Seed, settings_class
 from nmtcore.tables.cells import MARGIN, Axis, Direction, Number
 from nmtcore.tables.kinds import KINDS
 

@@ -4,10 +4,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.corpora import SIDES
+from nmtcore.config.corpora import FILTERS, SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.features import FEATURES
-from nmtcore.config.filters import FILTERS
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import file_name
 from nmtcore.planning.annotation import selection_file

@@ -19,8 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from nmtcore.config.runs import RunSettings
-from nmtcore.config.stages import differences, training_settings
+from nmtcore.config.runs import RunSettings, differences, training_settings
 from nmtcore.errors import UserError, shortened
 from nmtcore.files import atomic_folder, file_sha256, read_json, sync_file, write_json
 from nmtcore.training.state import TrainingState

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from inference.tiny import PIECES, random_examples, run_settings, write_segmentation
 
-from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.features import ParsingTaskSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.base import Transform
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies

@@ -12,9 +12,9 @@ from inference.tiny import MERGES, PIECES, write_segmentation
 from subword_nmt import apply_bpe
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL
-from nmtcore.config.segmentation import SegmentationSettings
+from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import NO_WORD, LinearisedParses, SideExamples
 from nmtcore.features.ragged import Ragged, compact

@@ -5,7 +5,7 @@ from features.sentences import ids_and_words, side_of_words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.features import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses
 from nmtcore.features.transforms.parsing_task import ParsingTask
 from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry

@@ -10,7 +10,7 @@
 
 from typing import Any
 
-from nmtcore.config.formats import FORMATS, FormatOptions
+from nmtcore.config.corpora import FORMATS, FormatOptions
 from nmtcore.corpus.formats.rows import ReadingContext
 
 

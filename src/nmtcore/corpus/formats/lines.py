@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
-from nmtcore.config.corpora import SIDES, CorpusSettings
-from nmtcore.config.formats import TsvOptions
+from nmtcore.config.corpora import SIDES, CorpusSettings, TsvOptions
 from nmtcore.corpus.formats.rows import (
     FIRST_LINES,
     Format,

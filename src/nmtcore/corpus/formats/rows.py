@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Any, NamedTuple
 
-from nmtcore.config.formats import FormatOptions
+from nmtcore.config.corpora import FormatOptions
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.text_lines import BadRow, Input, Piece, lines
 from nmtcore.errors import LineError, UserError, quoted

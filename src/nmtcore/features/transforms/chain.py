@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nmtcore.config.corpora import SIDES
+from nmtcore.config.features import TRANSFORMS, TransformSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import TRANSFORMS, TransformSettings
 from nmtcore.features.examples import Examples, LinearisedParses
 from nmtcore.features.transforms.base import Labels, Transform
 from nmtcore.layout import file_name

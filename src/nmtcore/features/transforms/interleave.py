@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL
-from nmtcore.config.features import FEATURES
+from nmtcore.config.features import FEATURES, InterleaveSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples
 from nmtcore.features.ragged import Ragged

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.transforms import ParsingTaskSettings
+from nmtcore.config.features import ParsingTaskSettings
 from nmtcore.features.examples import NO_WORD, Examples, LinearisedParses, SideExamples, concatenate
 from nmtcore.features.ragged import Ragged
 from nmtcore.features.transforms.base import Labels, Transform

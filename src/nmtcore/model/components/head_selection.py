@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from nmtcore.config.components.settings import HeadSelectionSettings, TreeHeadSettings
+from nmtcore.config.components import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import tree_scores
 from nmtcore.model.components.base import (

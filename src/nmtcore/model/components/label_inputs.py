@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.components.base import LABEL_SYMBOLS
-from nmtcore.config.components.settings import LabelHeadSettings, SennrichHaddowSettings
+from nmtcore.config.components import LabelHeadSettings, SennrichHaddowSettings
+from nmtcore.config.features import LABEL_SYMBOLS
 from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.linear import Linear

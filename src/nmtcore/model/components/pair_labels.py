@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.settings import (
+from nmtcore.config.components import (
     PairLabelsSettings,
     RelativePositionsSettings,
     TreeLabelsSettings,

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components.settings import ParserHeadSettings, SisaSettings
+from nmtcore.config.components import ParserHeadSettings, SisaSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, with_root_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.config.components.settings import PascalSettings
+from nmtcore.config.components import PascalSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Stack

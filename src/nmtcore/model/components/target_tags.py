@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings, TargetTagSettings
+from nmtcore.config.components import MultitaskSettings, TagAttentionSettings, TargetTagSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids

@@ -1,11 +1,16 @@
-"""Settings of the package's components, related ones side by side, without torch."""
+"""Settings of the package's components, their registry, and checks of those that a system has.
+
+To add a component: its settings here, beside its relatives, its class in `model/components/`, and a line in
+`COMPONENTS`, which names both.
+"""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from nmtcore.config.bases import RecurrentSettings, TransformerSettings
-from nmtcore.config.components.base import SOURCE_TREES, ComponentSettings, claim_head
-from nmtcore.config.ranges import (
+from nmtcore.config.features import SOURCE_TREES, ComponentSettings, Trees, claim_head
+from nmtcore.config.registry import Registry
+from nmtcore.config.training import RecurrentSettings, TransformerSettings
+from nmtcore.config.typed import (
     Distance,
     Fraction,
     HeadCount,
@@ -18,6 +23,7 @@ from nmtcore.config.ranges import (
     Width,
     settings_class,
 )
+from nmtcore.errors import UserError, joined_by_or
 
 
 @settings_class
@@ -171,7 +177,7 @@ class LabelHeadSettings(EncoderHeadSettings):
 
 @settings_class
 class SennrichHaddowSettings(ComponentSettings):
-    """Source embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
+    """GivenValue embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
 
     Needs dependencies on the source side.
     """
@@ -376,3 +382,70 @@ class TreeHeadSettings(EncoderHeadSettings):
     trees = ("induced",)
 
     layer: Index = 0
+
+
+COMPONENTS = Registry[ComponentSettings](
+    {
+        "depparse": (DepParseSettings, "parser_heads.DepParse"),
+        "diagonalparse": (DiagonalParseSettings, "parser_heads.DiagonalParse"),
+        "head_selection": (HeadSelectionSettings, "head_selection.HeadSelection"),
+        "label_head": (LabelHeadSettings, "label_inputs.LabelHead"),
+        "multitask": (MultitaskSettings, "target_tags.Multitask"),
+        "pascal": (PascalSettings, "pascal.Pascal"),
+        "sennrich_haddow": (SennrichHaddowSettings, "label_inputs.SennrichHaddow"),
+        "sisa": (SisaSettings, "parser_heads.Sisa"),
+        "relative_positions": (RelativePositionsSettings, "pair_labels.RelativePositions"),
+        "tag_attention": (TagAttentionSettings, "target_tags.TagAttention"),
+        "tree_distance": (TreeDistanceSettings, "pair_labels.TreeDistance"),
+        "tree_head": (TreeHeadSettings, "head_selection.TreeHead"),
+        "tree_traversal": (TreeTraversalSettings, "pair_labels.TreeTraversal"),
+    },
+    noun="component",
+    key="kind",
+    package="nmtcore.model.components",
+    own_folder="components",
+    base=ComponentSettings,
+)
+
+RESERVED_NAMES = ("translation", "attention_maps", "encoder", "cross")
+"""Names that no component can have: those of the translation's loss, of the attention observer, and of the attention
+weights that it records."""
+
+
+def parser_of(components: Mapping[str, ComponentSettings]) -> str | None:
+    """Return the name of the component that predicts a system's trees, the first that can; None if none can."""
+    return next((name for name, settings in components.items() if settings.parses), None)
+
+
+def check_trees(trees: Trees | None, components: Mapping[str, ComponentSettings], *, where: str) -> None:
+    """Raise `UserError` if the trees of a system cannot be compared with what its key `trees` says."""
+    parser = parser_of(components)
+    if trees is None or (parser is not None and trees in components[parser].trees):
+        return
+    if parser is None:
+        raise UserError(f"{where}: trees: no component of the system predicts trees: write `trees: null`.")
+    raise UserError(
+        f"{where}: trees: the trees of {parser} cannot be '{trees}', only {joined_by_or(components[parser].trees)}."
+    )
+
+
+def check_composition(components: Mapping[str, ComponentSettings], base: str, model: Any, *, where: str) -> None:
+    """Raise a `UserError` if a component does not fit the base or the other components.
+
+    Two components must not claim the same part of the model, and none may claim a part that the model lacks.
+    """
+    owner: dict[str, str] = {}
+    for name, component in components.items():
+        if base not in component.bases:
+            raise UserError(
+                f"{where}: {name} needs the base {joined_by_or(component.bases)}, but the system's is {base}."
+            )
+        try:
+            claims = component.claims(model)
+        except ValueError as error:
+            raise UserError(f"{where}: {name}: {error}.") from error
+        for part in claims:
+            if part in owner:
+                counted = " Layers and heads count from 0." if ".head." in part else ""
+                raise UserError(f"{where}: {owner[part]} and {name} both claim {part}; only one can have it.{counted}")
+            owner[part] = name

@@ -1,22 +1,25 @@
-"""Find what a run needs in its data set: annotators, treebanks, and translations made elsewhere."""
+"""Assemble a run from merged values, with what it needs in its data set: annotators, treebanks, translations."""
 
-import datetime
-from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from pydantic import BeforeValidator
-
-from nmtcore.config.components import ComponentSettings
-from nmtcore.config.datasets import GOLD, TREEBANK, DatasetSettings
-from nmtcore.config.features import FEATURES
-from nmtcore.config.files import check_files
-from nmtcore.config.ranges import Listed, settings_class
-from nmtcore.config.runs import RunSettings
-from nmtcore.config.segmentation import SegmentationSettings
-from nmtcore.config.training import TreebankSettings
-from nmtcore.config.transforms import TransformSettings
-from nmtcore.config.typed import choose
+from nmtcore.config.components import COMPONENTS, check_composition, check_trees
+from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.datasets import ANNOTATORS, GOLD, TREEBANK, DatasetSettings
+from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings
+from nmtcore.config.files import Merged, check_files
+from nmtcore.config.registry import Registry
+from nmtcore.config.runs import RunSettings, differences
+from nmtcore.config.systems import ExternalSettings, ScaleSettings, SystemSettings
+from nmtcore.config.training import (
+    BASES,
+    DecodingSettings,
+    TrainingSettings,
+    TreebankSettings,
+    check_settings_of_base,
+)
+from nmtcore.config.typed import build, choose, plain
 from nmtcore.errors import UserError
 
 
@@ -138,37 +141,6 @@ def _find_annotator(data: DatasetSettings, side: str, annotation: str, *, where:
     return annotator
 
 
-@settings_class
-class ExternalSettings:
-    """Translations that the workflow does not make itself: by an LLM, an engine or another toolkit."""
-
-    provenance: str
-    """What translated, how and when: free text, shown below tables."""
-    date: Annotated[str, BeforeValidator(lambda day: str(day) if isinstance(day, datetime.date) else day)] = ""
-    """The day of the translation."""
-    licence: str = ""
-    """Licence or terms of use of the translations."""
-    url: str = ""
-    """Where the translations, or what made them, can be found."""
-    translations: dict[str, dict[str, Annotated[tuple[str, ...], Listed()]]] = field(default_factory=dict)
-    """Files by data set and split, `{DATASET: {SPLIT: [FILE, ...]}}`: seed 1 has the first file, seed 2 the second; a
-    path alone is seed 1. A file has one line per pair of the split, empty lines included. Paths are absolute, from `~`
-    on, or relative to the folder that holds `systems`."""
-
-    def __post_init__(self) -> None:
-        if not self.provenance.strip():
-            raise ValueError("provenance is empty: say what made the translations")
-
-    @property
-    def source_note(self) -> str:
-        """Provenance, date, licence and address in one line."""
-        return "; ".join(filter(None, (self.provenance.strip(), self.date, self.licence, self.url)))
-
-    def seed_count(self, dataset: str) -> int:
-        """Return the number of seeds with translations of a data set."""
-        return max(map(len, self.translations.get(dataset, {}).values()), default=0)
-
-
 def with_translations(
     run: RunSettings, external: ExternalSettings, data: DatasetSettings, *, where: str
 ) -> RunSettings:
@@ -207,3 +179,101 @@ def with_translations(
 
 def _count_files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
+
+
+def assemble(
+    data: DatasetSettings,
+    size: ScaleSettings,
+    parts: SystemSettings,
+    merged: Merged,
+    *,
+    names: Mapping[str, Any],
+    where: str,
+) -> RunSettings:
+    """Assemble one run from merged values.
+
+    `names` are those of data set, system and scale, and the seed.
+    """
+
+    def by_name(registry: Registry, section: str, entries: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: registry.build_named(name, entry, where=f"{where}: {section}") for name, entry in entries.items()}
+
+    check_settings_of_base(parts.model, parts.base, where=f"{where}: model")
+    below = parts.below_scale.get("model", {})
+    check_settings_of_base(below, parts.base, where=f"{where}: below_scale: model")
+    model = section_of(merged, "model", BASES[parts.base], where=where)
+    components = by_name(COMPONENTS, "components", parts.components)
+    check_composition(components, parts.base, model, where=where)
+    check_trees(parts.trees, components, where=where)
+    transforms = by_name(TRANSFORMS, "transforms", parts.transforms)
+    check_transforms(transforms, components, where=where)
+    features = features_for((*components.values(), *transforms.values()), data, where=where)
+    check_copies(transforms, data, where=where)
+    segmentation = section_of(merged, "segmentation", SegmentationSettings, where=where)
+    used = sorted({annotator for annotators in features.values() for annotator in annotators.values()})
+    values = dict(
+        **names,
+        source=data.source,
+        target=data.target,
+        words=data.words,
+        segmentation=segmentation,
+        features=features,
+        annotators={name: ANNOTATORS.entry_of(data.annotators[name]) for name in used},
+        base=parts.base,
+        model=model,
+        components=components,
+        training=section_of(merged, "training", TrainingSettings, where=where),
+        decoding=section_of(merged, "decoding", DecodingSettings, where=where),
+        evaluation=data.evaluation,
+        tests=data.tests,
+        sentences=size.sentences,
+        start_from=parts.start_from,
+        trees=parts.trees,
+        transforms=transforms,
+        linearised_by=linearised_parses_annotator(transforms, segmentation, data, where=where),
+    )
+    run = build(RunSettings, values, where=where)
+    if parts.external is not None:
+        return with_translations(run, parts.external, data, where=where)
+    if run.tree_comparison == "induced":
+        run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
+    return with_treebanks(run, parts.treebank, data, where=where)
+
+
+def section_of(merged: Merged, section: str, cls: type, *, where: str) -> Any:
+    """Build the settings of a section of merged values."""
+    return build(cls, merged.values.get(section, {}), where=where, place=[section], given=merged.given)
+
+
+def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
+    """Raise `UserError` unless a run has the same model, components, transforms and vocabularies as its start.
+
+    `segmented` are the data sets whose segmentations the run and its start use.
+    """
+    where = f"{where}: {run.start_from}"
+    if start.external is not None:
+        raise UserError(f"{where} is external, so it has no model.")
+    if run.base != start.base:
+        raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
+    if lines := differences(*(_what_weights_fit(each) for each in (start, run))):
+        raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
+    if len(set(segmented)) > 1:
+        raise UserError(
+            f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
+            f"{segmented[1]}` in the data set {run.dataset}."
+        )
+    if run.reads_labels and run.dataset != start.dataset:
+        raise UserError(
+            f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
+            f"{run.dataset}, or choose a system without labels."
+        )
+
+
+def _what_weights_fit(run: RunSettings) -> dict[str, Any]:
+    """Return the settings that determine the shapes of a run's weights, and its vocabularies; the order counts."""
+    return {
+        "model": {key: value for key, value in plain(run.model).items() if not key.endswith("dropout")},
+        "components": {name: COMPONENTS.name_of(settings) for name, settings in run.components.items()},
+        "transforms": {name: TRANSFORMS.entry_of(settings) for name, settings in run.transforms.items()},
+        "segmentation": run.segmentation.name,
+    }
