@@ -4,9 +4,9 @@
     python benchmarks/card.py --device cpu         the same at tiny sizes, to try the script: on a CPU, all is fp32
 
 Parts, the most telling first, each printed when it is done; one that fails prints its error, and the next one follows:
-kernels of an update of the base size, by kind; compiled (`machine.compile`) and with `machine.loss_chunk`; the residual
-stream in bf16; recurrent models, after their losses and gradients were compared with a CPU's; eight small runs, one,
-four and eight at a time; updates of the papers' recipes. `--parts` names those to be measured.
+kernels of an update of the base size, by kind; compiled (`machine.compile`); the residual stream in bf16; recurrent
+models, after their losses and gradients were compared with a CPU's; eight small runs, one, four and eight at a time;
+updates of the papers' recipes. `--parts` names those to be measured.
 """
 
 import argparse
@@ -63,10 +63,10 @@ SIDE_BY_SIDE = 8
 """Runs that are trained side by side."""
 
 
-def base_runner(options: argparse.Namespace, name: str = OURS, **training: int) -> UpdateRunner:
+def base_runner(options: argparse.Namespace, name: str = OURS) -> UpdateRunner:
     """Make a runner of whole updates of the base size, with a random model."""
     device = named_device(options.device)
-    settings = TrainingSettings(precision="bf16", max_updates=1, label_smoothing=SMOOTHING, **training)
+    settings = TrainingSettings(precision="bf16", max_updates=1, label_smoothing=SMOOTHING)
     size = TransformerSettings(**SIZES[options.size], norm="post", attention_dropout=0.1, activation_dropout=0.1)
     torch.manual_seed(1)
     model = random_model(OURS, {"transformer": size}, vocabulary=options.vocabulary).to(device).train()
@@ -122,11 +122,10 @@ def compare(runners: Sequence[UpdateRunner], options: argparse.Namespace) -> Non
 
 
 def compiled(options: argparse.Namespace) -> None:
-    """Compare `machine.compile` and `machine.loss_chunk` with what is the default."""
-    both = [base_runner(options, "compiled"), base_runner(options, "compiled, chunks", loss_chunk=256)]
-    for runner in both:
-        runner.model.compile_parts(dynamic=True)
-    compare([base_runner(options), both[0], base_runner(options, "loss_chunk: 256", loss_chunk=256), both[1]], options)
+    """Compare `machine.compile` with the default."""
+    runner = base_runner(options, "compiled")
+    runner.model.compile_parts(dynamic=True)
+    compare([base_runner(options), runner], options)
 
 
 def residual(options: argparse.Namespace) -> None:

@@ -122,45 +122,18 @@ def test_gumbel_samples_in_training_only(make, draw):
         assert not torch.equal(first, forced_logits(model, batch))
 
 
-@EVERY
-def test_the_weight_decays_over_six_epochs(settings, make):
-    (component,) = make(settings).components
-    weights = []
-    for epoch in range(1, 9):
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [({}, [1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0]), ({"decay": 0.5, "least": 0.25}, [1, 0.5, 0, 0])],
+    ids=["thesis", "ends where it is the least"],
+)
+def test_the_weight_of_the_loss_decays_until_it_ends(options, weights, make):
+    (component,) = make(TagAttentionSettings(**options)).components
+    logged = []
+    for epoch in range(1, len(weights) + 1):
         component.begin_epoch(epoch)
-        weights.append(component.loss_weight)
-    assert weights == pytest.approx([1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0])
-
-
-def test_the_loss_ends_where_its_weight_is_no_more_than_the_least(make):
-    (component,) = make(TagAttentionSettings(decay=0.5, least=0.25)).components
-    weights = []
-    for epoch in range(1, 5):
-        component.begin_epoch(epoch)
-        weights.append(component.loss_weight)
-    assert weights == [1, 0.5, 0, 0]
-
-
-def test_the_loss_returns_when_accuracy_falls(make):
-    settings = TagAttentionSettings(returns_below=0.8)
-    (component,) = make(settings).components
-    assert component.training_state() == {}
-    # The last two are in one epoch: the loss ends with its beginning, and returns after the validation.
-    steps = [(1, 0.1, 1), (7, 0.9, 0), (8, 0.79, 1), (9, 0.1, 1), (10, 0.1, 0.65), (14, 0.1, 0.65**5), (15, 0.8, 0),
-             (15, 0.7, 1)]  # fmt: skip
-    for epoch, accuracy, weight in steps:
-        component.begin_epoch(epoch)
-        component.after_validation({"accuracy/tag_attention": accuracy})
-        assert component.loss_weight == pytest.approx(weight)
-        (resumed,) = make(settings).components
-        resumed.restore_training_state(component.training_state() or {"first_epoch": 1})
-        resumed.begin_epoch(epoch)
-        assert resumed.loss_weight == component.loss_weight
-
-
-def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match="returns_below needs a weight above 0"):
-        TagAttentionSettings(returns_below=0.5, weight=0.0)
+        logged.append(component.loss_weight)
+    assert logged == pytest.approx(weights)
 
 
 def test_linearised_parses_train_their_words_alone():

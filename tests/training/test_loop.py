@@ -1,10 +1,11 @@
-"""The training loop: speed and time in the log, early stopping, losses that end and return, and resuming."""
+"""The training loop: speed and time in the log, early stopping, epochs of components, and accuracy."""
 
 import math
 import os
 import signal
 from types import SimpleNamespace
 
+import factories
 import numpy as np
 import pytest
 import torch
@@ -12,6 +13,7 @@ from training import tiny
 from training.test_train import same_weights, train_tiny
 
 from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import Build, Component
 from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.validation import is_better
 from nmtcore.training.world import Interrupted
@@ -73,60 +75,45 @@ def test_a_run_stops_after_the_given_number_of_validations_without_a_better_scor
     assert (state.update, state.best_update, state.stopped) == (20, 14, "no better bleu in 3 validations")
 
 
-VALIDATED = {"batch": {"size": 400}, "validation": {"every": 1}, "checkpoint_every": 100, "log_every": 1}
+class Epochs(Component):
+    """A component whose loss is the epoch, as it is told."""
+
+    def __init__(self):
+        super().__init__(None, Build(name="epochs"))
+
+    def add_to_batch(self, arrays):
+        arrays.counts[self.name] = len(arrays.tokens_BS)
+
+    def begin_epoch(self, epoch):
+        self.epoch = epoch
+
+    def loss(self, context):
+        return torch.tensor(float(self.epoch * len(context.mask_BS)))
 
 
-def weights_by_epoch(lines):
-    """List the weights that the log has for each epoch, without repetitions, in order."""
-    weights = {}
-    for line in lines:
-        if "validation" not in line:
-            weights.setdefault(line["epoch"], {})[line["weight/tag_attention"]] = None
-    return {epoch: list(logged) for epoch, logged in weights.items()}
+def test_components_know_the_epoch_also_in_a_validation_that_a_signal_interrupted(tmp_path):
+    settings = {"batch": {"size": 400}, "checkpoint_every": 4, "log_every": 1}
+    run = tiny.settings(max_updates=None, max_epochs=3, validation={"every": 1, "metric": "bleu"}, **settings)
+    make = lambda: factories.build_tiny_model(run, vocabulary=tiny.VOCABULARY, extra_components=[Epochs()])
+    _, whole, expected = train_tiny(tmp_path / "whole", run, model=make(), validate=lambda model: {"bleu": 1.0})
+    updates = {line["update"]: line["epoch"] for line in training_lines(expected)}
+    assert set(updates.values()) == {1, 2, 3}
+    losses = [line.get("loss/epochs") or line["validation"]["loss/epochs"] for line in expected]
+    assert losses == [line["epoch"] for line in expected]
+    for last in (True, False):  # the last update of epoch 2, the first of epoch 3
+        cut, calls = max(u for u, epoch in updates.items() if epoch == 2) + (not last), []
 
+        def stop(model, cut=cut, calls=calls):
+            calls.append(1)
+            if len(calls) == cut:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return {"bleu": 1.0}
 
-def test_a_loss_that_has_returned_survives_a_resume(tmp_path):
-    """Accuracy never exceeds 1, so a threshold just below 1 lets the loss return whenever it has ended."""
-    tags = {"returns_below": 0.999, "decay": 0.3}
-    whole = tiny.settings(tags=tags, max_updates=None, max_epochs=5, **VALIDATED)
-    _, model, lines = train_tiny(tmp_path / "whole", whole)
-    weights = weights_by_epoch(lines)
-    assert weights[1] == [1.0]
-    assert weights[2] == [pytest.approx(0.3)]
-    # Only the first update of the third epoch is without the loss.
-    assert weights[3] == [0.0, 1.0]
-    assert weights[4] == [1.0]
-    assert weights[5] == [pytest.approx(0.3)]
-    for epoch in (3, 5):
-        folder = tmp_path / str(epoch)
-        cut = next(line["update"] for line in lines if line["epoch"] == epoch)
-        train_tiny(folder, tiny.settings(tags=tags, max_updates=cut, max_epochs=5, **VALIDATED))
-        _, resumed, resumed_lines = train_tiny(folder, whole)
-        assert weights_by_epoch(resumed_lines) == weights
-        assert same_weights(model, resumed)
-
-
-@pytest.mark.parametrize("update", [6, 7], ids=["last of an epoch", "first of an epoch"])
-def test_a_loss_returns_after_a_validation_that_a_signal_interrupted(tmp_path, update):
-    """The loss has ended with the third epoch, which update 7 begins; the validation after it lets the loss return."""
-    settings = VALIDATED | {"validation": {"every": 1, "metric": "bleu"}}
-    run = tiny.settings(tags={"returns_below": 0.999, "decay": 0.3}, max_updates=None, max_epochs=5, **settings)
-    _, model, lines = train_tiny(tmp_path / "whole", run, validate=lambda model: {"bleu": 1.0})
-    assert weights_by_epoch(lines)[3] == [0.0, 1.0]
-    assert next(line["update"] for line in training_lines(lines) if line["epoch"] == 3) == 7
-    validations = []
-
-    def stop(model):
-        validations.append(1)
-        if len(validations) == update:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return {"bleu": 1.0}
-
-    with pytest.raises(Interrupted, match=f"after update {update};"):
-        train_tiny(tmp_path / "cut", run, validate=stop)
-    _, resumed, resumed_lines = train_tiny(tmp_path / "cut", run, validate=stop)
-    assert weights_by_epoch(resumed_lines) == weights_by_epoch(lines)
-    assert same_weights(model, resumed)
+        with pytest.raises(Interrupted, match=f"after update {cut};"):
+            train_tiny(tmp_path / str(cut), run, model=make(), validate=stop)
+        _, resumed, lines = train_tiny(tmp_path / str(cut), run, model=make(), validate=stop)
+        assert [line.get("loss/epochs") or line["validation"]["loss/epochs"] for line in lines] == losses
+        assert same_weights(whole, resumed)
 
 
 def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):

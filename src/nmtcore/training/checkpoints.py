@@ -26,7 +26,7 @@ from nmtcore.files import atomic_folder, file_sha256, read_json, sync_file, writ
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
-VERSION = 4
+VERSION = 5
 """To be raised when a change of the code would make old checkpoints resume differently, or not at all."""
 
 KEPT = 2

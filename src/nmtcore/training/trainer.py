@@ -160,8 +160,6 @@ class Trainer:
         else:
             self.state = self.checkpoints.load(update, self.model, self.optimiser)
             for component in self.model.components:
-                if component.name in self.state.components:
-                    component.restore_training_state(self.state.components[component.name])
                 component.begin_epoch(self.state.trained_epoch)  # the validation of its last update may be to come
             self.log(f"Resuming from the checkpoint of update {update}.")
             if self.state.linear_layers != way:
@@ -271,8 +269,6 @@ class Trainer:
         before = state.scores.get("perplexity")
         state.lowered += lowers_rate(settings.schedule, waited=state.waited, perplexity=perplexity, before=before)
         state.scores, state.validated = scores, state.update
-        for component in self.model.components:
-            component.after_validation(scores)
         self.saved = False
         state.seconds = time.monotonic() - self.began
         if self.history is not None:
@@ -286,8 +282,6 @@ class Trainer:
         self.report_updates()
         state = self.state
         state.seconds = time.monotonic() - self.began
-        states = {component.name: component.training_state() for component in self.model.components}
-        state.components = {name: component_state for name, component_state in states.items() if component_state}
         if self.world.is_main:
             self.checkpoints.save(state, self.model, self.optimiser)
         self.world.wait()

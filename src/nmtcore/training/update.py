@@ -70,7 +70,7 @@ def possible_losses(
     while len(batch):
         try:
             with autocast(settings, batch.source_BS.device):
-                return model.loss(batch, **smoothing, loss_chunk=settings.loss_chunk), batch
+                return model.loss(batch, **smoothing), batch
         except TooLongForTrees as error:
             log(f"{work} leaves out a sentence: {error.problem}.")
             batch = batch.without(error.row)
