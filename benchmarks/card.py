@@ -4,9 +4,9 @@
     python benchmarks/card.py --device cpu         the same at tiny sizes, to try the script: on a CPU, all is fp32
 
 Parts, the most telling first, each printed when it is done; one that fails prints its error, and the next one follows:
-kernels of an update of the base size, by kind; compiled (`machine.compile`); the residual stream in bf16; recurrent
-models, after their losses and gradients were compared with a CPU's; eight small runs, one, four and eight at a time;
-updates of the papers' recipes. `--parts` names those to be measured.
+kernels of an update of the base size, by kind; compiled (`machine.compile`); recurrent models, after their losses and
+gradients were compared with a CPU's; eight small runs, one, four and eight at a time; updates of the papers' recipes.
+`--parts` names those to be measured.
 """
 
 import argparse
@@ -20,11 +20,9 @@ from copy import deepcopy
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from gpu import OURS, SIZES, UpdateRunner, report
 from random_models import CONFIG, random_model
 from step import LABELS, SMOOTHING, batches_of, examples, peak_of, time_steps, wait
-from torch import Tensor, nn
 
 from nmtcore.config.bases import RecurrentSettings, TransformerSettings
 from nmtcore.config.project import Project
@@ -32,8 +30,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_model
-from nmtcore.model.device import named_device
-from nmtcore.training.speed import measured_peak
+from nmtcore.model.device import measured_peak, named_device
 from nmtcore.training.update import autocast, tf32, used_precision
 
 GROUPS = {
@@ -126,25 +123,6 @@ def compiled(options: argparse.Namespace) -> None:
     runner = base_runner(options, "compiled")
     runner.model.compile_parts(dynamic=True)
     compare([base_runner(options), runner], options)
-
-
-def residual(options: argparse.Namespace) -> None:
-    """Compare a residual stream in bf16, in which layer norms compute, too, with one in fp32."""
-    changed = base_runner(options, "residual stream in bf16")
-    dtype = torch.bfloat16 if changed.device.type == "cuda" else torch.float32
-    for module in changed.model.modules():
-        if isinstance(module, nn.LayerNorm):
-            module.forward = lambda states, norm=module: bf16_norm(states, norm)
-        elif isinstance(module, nn.Embedding):
-            module.register_forward_hook(lambda module, inputs, output: output.to(dtype))
-    compare([base_runner(options), changed], options)
-
-
-def bf16_norm(states: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Normalise in the type of the states, which autocast would convert to fp32."""
-    with torch.autocast(states.device.type, enabled=False):
-        weight, bias = norm.weight.to(states.dtype), norm.bias.to(states.dtype)
-        return F.layer_norm(states, norm.normalized_shape, weight, bias, norm.eps)
 
 
 def recurrent(options: argparse.Namespace) -> None:
@@ -254,7 +232,7 @@ def side_by_side(options: argparse.Namespace) -> None:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    own.__name__: own for own in (kernels, compiled, residual, recurrent, side_by_side, recipes)
+    own.__name__: own for own in (kernels, compiled, recurrent, side_by_side, recipes)
 }
 
 
