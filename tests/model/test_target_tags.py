@@ -5,16 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from factories import build_tiny_model, examples_of, forced_logits, run_settings, side
+from factories import forced_logits
 from model.comparing import check_baseline, fixed_dropout
 
-from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components.settings import MultitaskSettings, TagAttentionSettings
-from nmtcore.config.transforms import ParsingTaskSettings
-from nmtcore.features.examples import LinearisedParses
-from nmtcore.features.transforms.chain import Transforms
 from nmtcore.model.batch import make_batch
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 BASES = ("transformer", "recurrent")
 SETTINGS = {
@@ -134,23 +129,3 @@ def test_the_weight_of_the_loss_decays_until_it_ends(options, weights, make):
         component.begin_epoch(epoch)
         logged.append(component.loss_weight)
     assert logged == pytest.approx(weights)
-
-
-def test_linearised_parses_train_their_words_alone():
-    vocabulary = Vocabulary.of(["a", "b", "c", "d"]).extended(["<TR>", "<PA>"])
-    run = run_settings(TagAttentionSettings(), transforms={"parsing_task": ParsingTaskSettings()})
-    labels = {"source": {}, "target": {"ccg": [*LABEL_SPECIALS, "N", "NP/N"]}}
-    transforms = Transforms.of(run, dict.fromkeys(("source", "target"), vocabulary), labels)
-    model = build_tiny_model(run, vocabulary=len(vocabulary), labels=labels).double().eval()
-    pairs = examples_of(side([[5, 6], [7]]), side([[6, 7, 8], [5]], [[0, 1, 1], [0]], features={"ccg": [[3, 2], [2]]}))
-    parses = LinearisedParses(available=np.array([True, True]), target=side([[8, 8, 5, 8], [5, 8]]))
-    both = transforms.for_training(pairs, parses)
-    translations = both.take(np.flatnonzero(both.id >= 0))
-    assert (len(both), len(translations)) == (4, 2)
-
-    batch, translated = batch_of(model, both), batch_of(model, translations)
-    assert batch.counts["tag_attention"] == translated.counts["tag_attention"] == 3 + 1 + 2
-    assert batch.counts["translation"] == translated.counts["translation"] + 4 + 2 + 2
-    with torch.no_grad():
-        (_, own), (_, expected) = (model.loss(each).parts for each in (batch, translated))
-    torch.testing.assert_close(own.sum, expected.sum)

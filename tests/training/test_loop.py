@@ -1,6 +1,5 @@
 """The training loop: speed and time in the log, early stopping, epochs of components, and accuracy."""
 
-import math
 import os
 import signal
 from types import SimpleNamespace
@@ -15,7 +14,6 @@ from training.test_train import same_weights, train_tiny
 from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build, Component
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.validation import is_better
 from nmtcore.training.world import Interrupted
 
 
@@ -38,6 +36,7 @@ def ticking(model, clock):
 
 
 def test_seconds_add_up_over_attempts(tmp_path, clock):
+    """Speed does not count validations."""
     settings = {"validation": {"every": 1000}, "checkpoint_every": 4, "log_every": 1}
     first = tiny.settings(max_updates=6, **settings)
     train_tiny(tmp_path, first, model=ticking(tiny.model_of(first), clock))
@@ -50,26 +49,11 @@ def test_seconds_add_up_over_attempts(tmp_path, clock):
     assert seconds[:6] == [1, 2, 3, 4, 5, 6]
     assert seconds[6:] == [6 + dev_batches + n for n in range(1, 7)]
     assert state.seconds == 12 + 2 * dev_batches
-
-
-def test_speed_does_not_count_validations(tmp_path, clock):
-    run = tiny.settings(max_updates=6, validation={"every": 2, "metric": "bleu"}, log_every=1)
-
-    def validate(model):
-        clock.now += 1000
-        return {"bleu": 1.0}
-
-    lines = train_tiny(tmp_path, run, model=ticking(tiny.model_of(run), clock), validate=validate)[2]
     assert all(line["tokens_per_second"] == line["tokens"] for line in training_lines(lines))
 
 
-def test_scores_that_are_not_finite_are_never_the_best():
-    assert [is_better(score, None) for score in (math.nan, math.inf, -math.inf, -5.0)] == [False, False, False, True]
-    assert [is_better(score, 1.0) for score in (math.nan, math.inf, 1.0, 1.5)] == [False, False, False, True]
-
-
 def test_a_run_stops_after_the_given_number_of_validations_without_a_better_score(tmp_path):
-    bleu = iter([5.0, 4.0, math.nan, 6.0, 6.0, 5.0, 9.0])
+    bleu = iter([5.0, 4.0, 4.0, 6.0, 6.0, 5.0, 9.0])
     run = tiny.settings(max_updates=24, validation={"every": 2, "metric": "bleu", "stop_after": 3})
     state = train_tiny(tmp_path, run, validate=lambda model: {"bleu": next(bleu, 0.0)})[0]
     assert (state.update, state.best_update, state.stopped) == (20, 14, "no better bleu in 3 validations")
@@ -111,9 +95,18 @@ def test_components_know_the_epoch_also_in_a_validation_that_a_signal_interrupte
 
         with pytest.raises(Interrupted, match=f"after update {cut};"):
             train_tiny(tmp_path / str(cut), run, model=make(), validate=stop)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
         _, resumed, lines = train_tiny(tmp_path / str(cut), run, model=make(), validate=stop)
         assert [line.get("loss/epochs") or line["validation"]["loss/epochs"] for line in lines] == losses
         assert same_weights(whole, resumed)
+
+
+def test_the_log_has_the_peak_memory_and_only_on_a_gpu_the_share_of_its_peak(tmp_path):
+    lines = training_lines(train_tiny(tmp_path, tiny.settings())[2])
+    memory = [line["peak_memory_bytes"] for line in lines]
+    assert memory == sorted(memory)
+    assert 1e8 < memory[0] < 1e11
+    assert not any("share_of_peak" in line for line in lines)
 
 
 def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):

@@ -73,7 +73,10 @@ def smoothed_cross_entropy(
 
     and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight.
     """
-    nll = _nll(states_ND, weight_VD, bias_V, targets_N)
+    on_gpu = states_ND.device.type == "cuda"
+    logits_NV = linear(states_ND, *(aligned(weight_VD, bias_V) if on_gpu else (weight_VD, bias_V)))
+    log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
+    nll = F.nll_loss(log_NV, targets_N, reduction="sum")
     if not smoothing:
         return nll, nll.detach()
     with torch.autocast(states_ND.device.type, enabled=False):
@@ -86,14 +89,6 @@ def smoothed_cross_entropy(
         share = smoothing / (entries if over == "all" else entries - 1)
         on_targets = (states_ND * F.embedding(targets_N, weight_VD)).sum()
         return nll + share * (entries * on_targets - states_ND.sum(dim=0) @ sum_D), nll.detach()
-
-
-def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N: Tensor) -> Tensor:
-    if states_ND.device.type == "cuda":
-        weight_VD, bias_V = aligned(weight_VD, bias_V)
-    logits_NV = linear(states_ND, weight_VD, bias_V)
-    log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
-    return F.nll_loss(log_NV, targets_N, reduction="sum")
 
 
 def aligned(weight_VD: Tensor, bias_V: Tensor | None) -> tuple[Tensor, Tensor | None]:

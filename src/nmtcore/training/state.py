@@ -31,8 +31,6 @@ class TrainingState:
     """How often validations have lowered the learning rate."""
     window: list[int] = field(default_factory=list)
     """The updates of the last regular checkpoints, for averaging."""
-    linear_layers: str = "PyTorch"
-    """What computes linear layers (`products_by`)."""
     stopped: str | None = None
     """Why training ended; None while it goes on."""
 
