@@ -20,7 +20,7 @@ from nmtcore.model.device import explain_out_of_memory, measured_peak, peak_memo
 from nmtcore.model.linear import products_by
 from nmtcore.model.trees import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
-from nmtcore.training.checkpoints import Checkpoints, named_weights
+from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.data import TrainingData, prepare_training_data
 from nmtcore.training.log import TrainingLog
 from nmtcore.training.state import TrainingState, end_reason, learning_rate, lowers_rate
@@ -155,9 +155,7 @@ class Trainer:
         """
         newest = self.checkpoints.newest() if self.world.is_main else None
         update = int(self.world.sum([(-1.0 if newest is None else float(newest)) if self.world.is_main else 0.0])[0])
-        if update < 0:
-            self.world.broadcast_weights([tensor for _, tensor in named_weights(self.model)])
-        else:
+        if update >= 0:
             self.state = self.checkpoints.load(update, self.model, self.optimiser)
             for component in self.model.components:
                 component.begin_epoch(self.state.trained_epoch)  # the validation of its last update may be to come
