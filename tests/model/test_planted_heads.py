@@ -60,13 +60,10 @@ def accuracy(trees, gold):
 
 
 def test_training_finds_the_trees_that_no_chain_and_no_untrained_model_has():
-    size = ENDING + ENDINGS
-    run = run_settings(HeadSelectionSettings(), base="recurrent", model=RecurrentSettings(48, layers=1, dropout=0.0))
-    model, (examples, gold), (sentences, _) = (
-        build_tiny_model(run, vocabulary=size),
-        language(300, 2),
-        language(20_000, 1),
-    )
+    settings = RecurrentSettings(width=48, layers=1, dropout=0.0)
+    run = run_settings(HeadSelectionSettings(), base="recurrent", model=settings)
+    model = build_tiny_model(run, vocabulary=ENDING + ENDINGS)
+    (examples, gold), (sentences, _) = language(300, 2), language(20_000, 1)
     before = accuracy(trees_of(model, examples), gold)
     random, optimiser = np.random.default_rng(0), torch.optim.Adam(model.train().parameters(), lr=3e-3)
     for _ in range(600):

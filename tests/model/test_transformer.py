@@ -66,9 +66,6 @@ def test_recorded_weights_are_those_of_the_values_and_logits_do_not_change(make,
         attention.register_forward_hook(lambda _, inputs, output, name=name: calls.update({name: (inputs, output)}))
     context, observed = run(model, examples)
     torch.testing.assert_close(observed, plain, rtol=0, atol=1e-10)
-    # The steps of a search are not recorded.
-    with torch.no_grad():
-        model.step(torch.full((4,), BOS), model.start(context))
     recorded = maps.maps(context)
     assert recorded.keys() == attentions.keys() == calls.keys()
     for name, weights_BHQK in recorded.items():
@@ -77,3 +74,8 @@ def test_recorded_weights_are_those_of_the_values_and_logits_do_not_change(make,
         *_, values_BHKE = attention.split(attention.queries_keys_values(states_BQD)) if packed else memory
         expected_BQD = attention.output((weights_BHQK @ values_BHKE).transpose(1, 2).flatten(2))
         torch.testing.assert_close(output_BQD, expected_BQD, rtol=0, atol=1e-10)
+    # The steps of a search are not recorded.
+    with torch.no_grad():
+        context = model.encode(make_batch(examples, np.arange(4), model.components))
+        model.step(torch.full((4,), BOS), model.start(context))
+    assert {stack for stack, _ in maps.maps(context)} == {"encoder"}
