@@ -73,24 +73,16 @@ def flip_a_bit(path):
     path.write_bytes(content)
 
 
-def change_the_state(path):
-    path.write_bytes(path.read_bytes().replace(b'"epoch\\": 0', b'"epoch\\": 1'))
-
-
-@pytest.mark.parametrize("damage", [flip_a_bit, change_the_state])
-def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained, damage):
+def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained):
     messages = []
     checkpoints = save(tmp_path, trained, 4, 9, messages=messages)
-    before = path_of(tmp_path, 9).read_bytes()
-    damage(path_of(tmp_path, 9))
-    assert path_of(tmp_path, 9).read_bytes() != before
-    assert checkpoints.newest() == 4
-    assert len(messages) == 1
-    assert "00000009" in messages[0]
-    assert "is damaged" in messages[0]
-    assert messages[0].endswith("Going back to the checkpoint before update 9.")
-    assert checkpoints.newest() == 4
-    assert len(messages) == 1
+    path = path_of(tmp_path, 9)
+    changed = path.read_bytes().replace(b'"epoch\\": 0', b'"epoch\\": 1')
+    assert changed != path.read_bytes()
+    path.write_bytes(changed)
+    assert [checkpoints.newest(), checkpoints.newest()] == [4, 4]
+    (message,) = messages
+    assert re.search(r"00000009-\w+\.safetensors is damaged .* Going back to the checkpoint before update 9\.", message)
 
 
 def test_a_checkpoint_is_not_used_without_those_that_it_refers_to(tmp_path, trained):

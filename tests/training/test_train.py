@@ -154,15 +154,6 @@ def messages_of(run, train, dev, **options):
     return messages
 
 
-def test_long_pairs_are_left_out_and_counted():
-    train, dev = tiny.examples(120), tiny.examples(20, seed=1)
-    over = (train.source.ids.lengths > 6).sum()
-    assert over > 0
-    message = f"{over} of 120 training pairs have more than 6 subwords: left out."
-    assert messages_of(tiny.settings(batch={"max_length": 6}), train, dev) == [message]
-    assert messages_of(tiny.settings(batch={"max_length": None}), tiny.examples(60, longest=300), dev) == []
-
-
 @pytest.mark.parametrize(
     ("longest", "train", "dev", "sentence"),
     [
