@@ -4,9 +4,9 @@
     python benchmarks/card.py --device cpu         the same at tiny sizes, to try the script: on a CPU, all is fp32
 
 Parts, the most telling first, each printed when it is done; one that fails prints its error, and the next one follows:
-kernels of an update of the base size, by kind; compiled (`machine.compile`) and with `machine.loss_chunk`; the residual
-stream in bf16; recurrent models, after their losses and gradients were compared with a CPU's; eight small runs, one,
-four and eight at a time; updates of the papers' recipes. `--parts` names those to be measured.
+kernels of an update of the base size, by kind; compiled (`machine.compile`); recurrent models, after their losses and
+gradients were compared with a CPU's; eight small runs, one, four and eight at a time; updates of the papers' recipes.
+`--parts` names those to be measured.
 """
 
 import argparse
@@ -20,19 +20,16 @@ from copy import deepcopy
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from gpu import OURS, SIZES, UpdateRunner, report
 from random_models import CONFIG, random_model
 from step import LABELS, SMOOTHING, batches_of, examples, peak_of, time_steps, wait
-from torch import Tensor, nn
 
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import RecurrentSettings, TrainingSettings, TransformerSettings
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_model
-from nmtcore.model.device import named_device
-from nmtcore.training.speed import measured_peak
+from nmtcore.model.device import measured_peak, named_device
 from nmtcore.training.update import autocast, tf32, used_precision
 
 GROUPS = {
@@ -62,10 +59,10 @@ SIDE_BY_SIDE = 8
 """Runs that are trained side by side."""
 
 
-def base_runner(options: argparse.Namespace, name: str = OURS, **training: int) -> UpdateRunner:
+def base_runner(options: argparse.Namespace, name: str = OURS) -> UpdateRunner:
     """Make a runner of whole updates of the base size, with a random model."""
     device = named_device(options.device)
-    settings = TrainingSettings(precision="bf16", max_updates=1, label_smoothing=SMOOTHING, **training)
+    settings = TrainingSettings(precision="bf16", max_updates=1, label_smoothing=SMOOTHING)
     size = TransformerSettings(**SIZES[options.size], norm="post", attention_dropout=0.1, activation_dropout=0.1)
     torch.manual_seed(1)
     model = random_model(OURS, {"transformer": size}, vocabulary=options.vocabulary).to(device).train()
@@ -121,30 +118,10 @@ def compare(runners: Sequence[UpdateRunner], options: argparse.Namespace) -> Non
 
 
 def compiled(options: argparse.Namespace) -> None:
-    """Compare `machine.compile` and `machine.loss_chunk` with what is the default."""
-    both = [base_runner(options, "compiled"), base_runner(options, "compiled, chunks", loss_chunk=256)]
-    for runner in both:
-        runner.model.compile_parts(dynamic=True)
-    compare([base_runner(options), both[0], base_runner(options, "loss_chunk: 256", loss_chunk=256), both[1]], options)
-
-
-def residual(options: argparse.Namespace) -> None:
-    """Compare a residual stream in bf16, in which layer norms compute, too, with one in fp32."""
-    changed = base_runner(options, "residual stream in bf16")
-    dtype = torch.bfloat16 if changed.device.type == "cuda" else torch.float32
-    for module in changed.model.modules():
-        if isinstance(module, nn.LayerNorm):
-            module.forward = lambda states, norm=module: bf16_norm(states, norm)
-        elif isinstance(module, nn.Embedding):
-            module.register_forward_hook(lambda module, inputs, output: output.to(dtype))
-    compare([base_runner(options), changed], options)
-
-
-def bf16_norm(states: Tensor, norm: nn.LayerNorm) -> Tensor:
-    """Normalise in the type of the states, which autocast would convert to fp32."""
-    with torch.autocast(states.device.type, enabled=False):
-        weight, bias = norm.weight.to(states.dtype), norm.bias.to(states.dtype)
-        return F.layer_norm(states, norm.normalized_shape, weight, bias, norm.eps)
+    """Compare `machine.compile` with the default."""
+    runner = base_runner(options, "compiled")
+    runner.model.compile_parts(dynamic=True)
+    compare([base_runner(options), runner], options)
 
 
 def recurrent(options: argparse.Namespace) -> None:
@@ -254,7 +231,7 @@ def side_by_side(options: argparse.Namespace) -> None:
 
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
-    own.__name__: own for own in (kernels, compiled, residual, recurrent, side_by_side, recipes)
+    own.__name__: own for own in (kernels, compiled, recurrent, side_by_side, recipes)
 }
 
 

@@ -30,9 +30,8 @@ from nmtcore.config.training import RecurrentSettings, TrainingSettings, Transfo
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.model.batch import Batch, make_batch
-from nmtcore.model.device import explain_out_of_memory, named_device
+from nmtcore.model.device import explain_out_of_memory, measured_peak, named_device
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
-from nmtcore.training.speed import measured_peak, update_operations
 from nmtcore.training.update import (
     Adam,
     accumulate_gradients,
@@ -40,6 +39,7 @@ from nmtcore.training.update import (
     count_terms,
     term_names,
     tf32,
+    update_operations,
     used_precision,
 )
 from nmtcore.training.world import World

@@ -38,7 +38,7 @@ from nmtcore.config.corpora import (
     WordsSettings,
 )
 from nmtcore.config.stages import FilteringSettings, ReadingSettings
-from nmtcore.config.training import DecodingSettings, EvaluationSettings, TransformerSettings
+from nmtcore.config.training import EvaluationSettings
 from nmtcore.corpus.filters import filter_split
 from nmtcore.corpus.pairs import PAIR_SCHEMA
 from nmtcore.corpus.read import read_split
@@ -157,10 +157,6 @@ def translations(folder: Path, size: int) -> None:
     write_lines(folder / "system", [" ".join(word for word in line.split() if random.random() < 0.9) for line in lines])
 
 
-def nothing(folder: Path, size: int) -> None:
-    """Make no files."""
-
-
 # Stages: what is measured.
 
 
@@ -212,20 +208,6 @@ def syntax(folder: Path, size: int) -> None:
     extract_syntax(**files, annotation_names=("dependencies", "tags", "ccg"), side="source")
 
 
-def translate(folder: Path, size: int) -> None:
-    """Translate random sentences with a tiny model and beam 4."""
-    import torch
-    from random_models import random_model, random_sources
-
-    from nmtcore.inference.search import translate_examples
-
-    torch.set_num_threads(1)
-    settings = TransformerSettings(width=32, feed_forward=64, heads=2, encoder_layers=2, decoder_layers=1)
-    model = random_model("transformer_base", {"transformer": settings}, vocabulary=1000)
-    search = DecodingSettings(beam=4, max_length_ratio=1.0, max_length_extra=0)
-    translate_examples(model, random_sources(size, 1000), search)
-
-
 def score(folder: Path, size: int) -> None:
     """Compute BLEU and chrF."""
     from nmtcore.evaluation.metrics import score_translations
@@ -234,7 +216,7 @@ def score(folder: Path, size: int) -> None:
 
 
 STAGES: dict[Callable[[Path, int], None], Callable[[Path, int], None]] = {
-    read: text, filters: raw, learn: corpus, tokens: segmented, syntax: with_tokens, translate: nothing,
+    read: text, filters: raw, learn: corpus, tokens: segmented, syntax: with_tokens,
     score: translations,
 }  # fmt: skip
 """The stages, with the functions that make their inputs."""

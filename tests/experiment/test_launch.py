@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from experiment.launched import UPDATES, Launched, lock_holder, write_job
 from safetensors.torch import load_file
-from training.launched import UPDATES, Launched, lock_holder, write_job
 
 from nmtcore.errors import UserError
 from nmtcore.experiment import launch

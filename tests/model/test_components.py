@@ -10,7 +10,6 @@ from model.comparing import check_baseline, check_batching, check_steps
 
 from nmtcore.config.components import COMPONENTS
 from nmtcore.model.batch import make_batch
-from nmtcore.model.build import initialise_model
 from nmtcore.model.components.base import AttentionHooks, Build, Component
 
 
@@ -56,23 +55,6 @@ class Everything(Component):
         return self.strength * context.notes[self.name].square().sum()
 
 
-SYSTEMS = [*sorted(COMPONENTS), "everything", None]
-
-
-@pytest.fixture(params=SYSTEMS, ids=str)
-def system(request, make, example):
-    """A function that makes a model with one component or none."""
-
-    def build(**settings):
-        if request.param is None:
-            return make(**settings)
-        if request.param == "everything":
-            return make(extra_components=(Everything(1.0),), **settings)
-        return make(example(request.param), **settings)
-
-    return build
-
-
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
 def test_settings_and_component_agree_on_whether_it_parses_and_has_a_loss(name, make, example):
     settings = example(name)
@@ -83,15 +65,6 @@ def test_settings_and_component_agree_on_whether_it_parses_and_has_a_loss(name, 
         without = dataclasses.replace(settings, weight=0.0)
         assert not without.has_second_loss
         assert make(without).components[0].loss_weight == 0
-
-
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_reordered_beams_and_kept_sentences_continue_their_histories(system, draw, norm):
-    check_steps(system(norm=norm), draw(3, seed=6))
-
-
-def test_outputs_losses_and_counts_of_a_sentence_do_not_depend_on_its_batch(system, draw):
-    check_batching(system(), draw(6, seed=7))
 
 
 @pytest.mark.parametrize("name", sorted(COMPONENTS))
@@ -117,33 +90,20 @@ def test_the_syntax_of_a_sentence_affects_only_its_own_outputs_and_losses(name, 
         assert (moved != 0) == (reads if old.name == "translation" else learns), old.name
 
 
-def test_gradients_reach_all_parameters(system, draw):
-    model = system().train()
-    model.loss(make_batch(draw(6, seed=7), np.arange(6), model.components)).objective().backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None, name
-        # The bias of keys adds a constant to the scores of a query, so its gradient is zero except for rounding.
-        assert parameter.grad.abs().max() > 1e-12 or name.endswith(".keys.bias"), name
-
-
-def test_a_source_without_target_can_be_encoded(system, draw):
-    model, examples = system(), draw(3, seed=4)
-    batch = make_batch(examples, np.arange(3), model.components)
-    bare = make_batch(dataclasses.replace(examples, target=None), np.arange(3), model.components)
-    assert bare.target_input_BT is None
-    assert bare.tokens == 0
-    torch.testing.assert_close(model.encode(bare).memory_BSD, model.encode(batch).memory_BSD)
-
-
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_a_component_of_strength_zero_equals_the_baseline(make, draw, norm):
+def test_hooks_work_in_any_batch_and_step_and_change_nothing_at_strength_zero(make, draw, norm):
     """The explicit form of attention equals the fused kernel: outputs and gradients."""
+    for components in ((), (Everything(1.0),)):
+        model = make(extra_components=components, norm=norm)
+        check_batching(model, draw(6, seed=7))
+        check_steps(model, draw(3, seed=6))
     model = make(extra_components=(Everything(0.0),), norm=norm)
     check_baseline(model, make(norm=norm), make_batch(draw(5, seed=3), np.arange(5), model.components))
 
 
-def test_losses_are_in_single_precision_if_the_model_runs_in_half_precision(system, draw):
-    model = system().float()
+@pytest.mark.parametrize("name", sorted(COMPONENTS))
+def test_losses_are_in_single_precision_if_the_model_runs_in_half_precision(name, make, example, draw):
+    model = make(example(name)).float()
     batch = make_batch(draw(4, seed=3), np.arange(4), model.components)
     exact = model.loss(batch, label_smoothing=0.1).objective()
     with torch.autocast("cpu", torch.bfloat16):
@@ -155,17 +115,3 @@ def test_losses_are_in_single_precision_if_the_model_runs_in_half_precision(syst
     torch.testing.assert_close(losses.objective(), exact, rtol=0.1, atol=0.1)
     torch.testing.assert_close(first.float(), forced_logits(model, batch)[:, 0], rtol=0.1, atol=0.2)
     losses.objective().backward()
-
-
-def test_components_initialise_their_parameters_after_the_model(make):
-    class Zeroed(Component):
-        def __init__(self):
-            super().__init__(None, Build(name="zeroed"))
-            self.table = torch.nn.Embedding(3, 4)
-
-        def initialise(self, initialisation):
-            torch.nn.init.zeros_(self.table.weight)
-
-    model = make(extra_components=(Zeroed(),))
-    initialise_model(model, "uniform", 0.5)
-    assert not model.components[0].table.weight.any()

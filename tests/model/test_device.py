@@ -18,11 +18,6 @@ from nmtcore.model.batch import make_batch
 from nmtcore.model.device import check_gpu_count, choose_device, explain_out_of_memory, named_device
 from nmtcore.training import update
 
-FULL = (
-    "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.64 GiB is "
-    "free. Process 2245 has 77.00 GiB memory in use. Of the allocated memory 70.00 GiB is allocated by PyTorch."
-)
-
 
 @pytest.fixture
 def gpus(monkeypatch):
@@ -38,15 +33,9 @@ def gpus(monkeypatch):
 
 def test_auto_is_a_gpu_if_one_is_visible(gpus):
     gpus(1)
-    assert (choose_device("auto"), choose_device("cpu")) == ("cuda", "cpu")
+    assert (choose_device("auto"), choose_device("cpu"), str(named_device("cuda:0"))) == ("cuda", "cpu", "cuda:0")
     gpus(0)
     assert choose_device("auto") == "cpu"
-
-
-@pytest.mark.parametrize("name", ["cpu", "cuda", "cuda:1", torch.device("cuda", 1)])
-def test_a_device_is_found_by_its_name(gpus, name):
-    gpus(2)
-    assert named_device(name) == torch.device(name)
 
 
 PAGE_FAULTS = """\
@@ -75,17 +64,15 @@ def test_memory_of_freed_tensors_is_used_again_on_a_cpu():
     [
         ("cuda", 0, None, "'cuda' cannot be used (no GPUs are visible here); try cpu."),
         ("cuda:1", 1, "3", "'cuda:1' cannot be used (1 GPU is visible here with CUDA_VISIBLE_DEVICES=3); try cpu."),
-        ("cuda:2", 2, None, "'cuda:2' cannot be used (2 GPUs are visible here); try cpu."),
         ("abacus", 2, None, "'abacus' cannot be used ("),
     ],
 )
-@pytest.mark.parametrize("use", [named_device, choose_device])
-def test_a_missing_device_is_a_user_error(gpus, monkeypatch, use, name, visible, limit, message):
+def test_a_missing_device_is_a_user_error(gpus, monkeypatch, name, visible, limit, message):
     gpus(visible)
     if limit is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", limit)
     with pytest.raises(UserError) as caught:
-        use(name)
+        choose_device(name)
     assert str(caught.value).startswith(f"The device {message}")
 
 
@@ -101,28 +88,29 @@ def test_more_processes_than_gpus_are_a_user_error(gpus, monkeypatch):
     )
 
 
-def test_a_full_gpu_is_a_user_error_with_advice(monkeypatch):
-    with pytest.raises(UserError) as caught, explain_out_of_memory("Buy another."):
-        raise torch.OutOfMemoryError(FULL)
-    assert str(caught.value) == (
-        "The GPU's memory is full (CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of "
-        "79.15 GiB of which 1.64 GiB is free). Buy another."
-    )
-    with (
-        pytest.raises(UserError, match=r"full \(nothing left\)\. Buy another\.$"),
-        explain_out_of_memory("Buy another."),
-    ):
-        raise torch.OutOfMemoryError("nothing left")
-    monkeypatch.setenv(JOBS_PER_GPU, "8")
-    with (
-        pytest.raises(UserError, match=r"Buy another\. Or lower machine\.jobs_per_gpu: 8 jobs may share a GPU now\.$"),
-        explain_out_of_memory("Buy another."),
-    ):
-        raise torch.OutOfMemoryError(FULL)
-    with (
-        pytest.raises(UserError, match=r"^The memory is full \(.*DefaultCPUAllocator: .*\)\. Buy more\.$"),
-        explain_out_of_memory("Buy another.", on_cpu="Buy more."),
-    ):
+@pytest.mark.parametrize(
+    ("raised", "jobs", "sentence"),
+    [
+        (
+            "Tried to allocate 20 GiB. GPU 0 has 79 GiB of which 1 GiB is free. Process 22 has 77 GiB in use.", 1,
+            "The GPU's memory is full (Tried to allocate 20 GiB. GPU 0 has 79 GiB of which 1 GiB is free). Buy more.",
+        ),
+        (
+            "nothing left", 8, "The GPU's memory is full (nothing left). Buy more. Or lower machine.jobs_per_gpu: 8 "
+            "jobs may share a GPU now.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_full_gpu_is_a_user_error_with_advice(monkeypatch, raised, jobs, sentence):
+    monkeypatch.setenv(JOBS_PER_GPU, str(jobs))
+    with pytest.raises(UserError) as caught, explain_out_of_memory("Buy more."):
+        raise torch.OutOfMemoryError(raised)
+    assert str(caught.value) == sentence
+
+
+def test_a_full_memory_is_a_user_error_but_a_fault_is_not():
+    full = pytest.raises(UserError, match=r"^The memory is full \(.*DefaultCPUAllocator: .*\)\. Buy more\.$")
+    with full, explain_out_of_memory("Buy another.", on_cpu="Buy more."):
         torch.empty(2**62, dtype=torch.uint8)
     with pytest.raises(RuntimeError, match="a fault of ours"), explain_out_of_memory("Buy another."):
         raise RuntimeError("a fault of ours")

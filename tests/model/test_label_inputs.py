@@ -69,18 +69,6 @@ def test_logits_equal_those_of_the_oracle(make, draw, labels, settings):
     check_logits(model, batch, lambda row: LabelHeadOracle(model, settings, ids[row]))
 
 
-def test_words_without_annotation_unknown_labels_and_the_end_have_different_ids(make, draw, labels):
-    model, examples = make(LabelHeadSettings(labels="deprel")), draw(3, seed=4)
-    column = examples.source.features["deprel"]
-    column.values[:] = 2
-    column.values[: column.offsets[1]] = 0
-    column.values[column.offsets[1] : column.offsets[2]] = 1
-    ids = make_batch(examples, np.arange(3), model.components).extra["label_head.labels"]
-    lengths, end = examples.source.ids.lengths, len(labels["source"]["deprel"])
-    for row, label in enumerate([0, 1, 2]):
-        assert ids[row].tolist()[: lengths[row] + 1] == [label] * lengths[row] + [end]
-
-
 @pytest.mark.parametrize(
     ("xpos", "column"), [(["<none>", "<unk>", "NNFS1-----A----"], "xpos"), (["<none>", "<unk>"], "upos")]
 )
@@ -91,21 +79,14 @@ def test_pos_is_the_language_specific_tag_if_there_is_one(labels, xpos, column):
     assert component.embedding.num_embeddings == len(changed["source"][column]) + 2
 
 
-NO_LABELS = ["<none>", "<unk>"]
-
-
 @pytest.mark.parametrize(
-    "vocabularies", [None, {"target": {"deprel": [*NO_LABELS, "x"]}}, {"source": {"deprel": NO_LABELS}}]
-)
-@pytest.mark.parametrize(
-    ("settings", "labels"),
+    ("settings", "vocabularies", "labels"),
     [
-        (LabelHeadSettings(labels="deprel"), "deprel of the source"),
-        (SennrichHaddowSettings(), "deprel of the source"),
-        (TagAttentionSettings(), "ccg of the target"),
+        (LabelHeadSettings(labels="deprel"), {"source": {"deprel": ["<none>", "<unk>"]}}, "deprel of the source"),
+        (TagAttentionSettings(), None, "ccg of the target"),
     ],
 )
-def test_a_missing_or_empty_vocabulary_is_a_user_error(vocabularies, settings, labels):
+def test_a_missing_or_empty_vocabulary_is_a_user_error(settings, vocabularies, labels):
     with pytest.raises(UserError, match=rf"reads the {labels}'s words, but there are no such labels"):
         build_components(by_name(settings), TransformerSettings(), vocabularies)
 

@@ -1,22 +1,16 @@
 """Tests of linear layers computed by oneDNN, on any processor: the operator itself is in every PyTorch for x86."""
 
 from contextlib import nullcontext
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from model.test_systems import SIZES, run_of
 from torch import nn
 
-from nmtcore.config.training import DecodingSettings
-from nmtcore.inference.search import translate_examples
 from nmtcore.model import linear
 from nmtcore.model.base import PackedLinear
-from nmtcore.model.batch import make_batch
 
-SYSTEMS = ["transformer_base", "depparse_l1", "tag_attention", "pascal", "nmt", "sa_nmt_shared"]
-REFUSED = "PyTorch (its operator for oneDNN is not what it was, or is less precise)"
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 """The error of fp32 in a small model."""
 
@@ -56,14 +50,8 @@ def both_ways(function, monkeypatch):
 @pytest.mark.parametrize("has_bias", [True, False], ids=["bias", "no bias"])
 @pytest.mark.parametrize(
     "change",
-    [
-        lambda x: x,
-        lambda x: x[:, 0],
-        lambda x: x.transpose(0, 1),
-        lambda x: x[..., ::2],
-        lambda x: x[:1].expand(9, 6, 8),
-    ],
-    ids=["3-D", "2-D", "transposed", "strided", "expanded"],
+    [lambda x: x[:, 0], lambda x: x.transpose(0, 1), lambda x: x[:1, ..., ::2].expand(9, 6, 4)],
+    ids=["2-D", "transposed", "strided and expanded"],
 )
 def test_values_and_first_and_second_derivatives(change, has_bias, outputs, amd, monkeypatch):
     torch.manual_seed(0)
@@ -82,45 +70,11 @@ def test_values_and_first_and_second_derivatives(change, has_bias, outputs, amd,
     torch.testing.assert_close(by_onednn, expected, **CLOSE)
 
 
-def small(system, make):
-    """Make a small fp32 model of a system, without dropout."""
-    run = run_of(system)
-    dropouts = dict.fromkeys(("dropout", "embedding_dropout", "attention_dropout", "activation_dropout"), 0.0)
-    return make(*run.components.values(), base=run.base, **SIZES | dropouts).float()
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_models_compute_the_same_losses_gradients_and_translations(system, make, draw, amd, monkeypatch):
-    model, examples = small(system, make), draw(6, seed=3)
-    batch = make_batch(examples, np.arange(6), model.components)
-
-    def results():
-        model.train().zero_grad()
-        torch.manual_seed(0)  # for the tags that tag attention samples
-        objective = model.loss(batch, label_smoothing=0.1).objective()
-        objective.backward()
-        search = DecodingSettings(beam=3, max_length=9)
-        best = [own[0].score for own in translate_examples(model.eval(), examples, search)]
-        return objective, [parameter.grad for parameter in model.parameters()], torch.tensor(best)
-
-    (objective, gradients, scores), expected = both_ways(results, monkeypatch)
-    assert len(amd) > 20
-    torch.testing.assert_close(objective, expected[0], **CLOSE)
-    torch.testing.assert_close(gradients, expected[1], **CLOSE)
-    torch.testing.assert_close(scores, expected[2], **CLOSE)
-
-
 @pytest.mark.parametrize(
     ("rows", "width", "training", "is_used"),
-    [
-        (64, 96, False, False),
-        (256, 96, False, True),
-        (15, 512, False, False),
-        (16, 512, False, True),
-        (1024, 96, True, False),
-        (2048, 128, True, True),
-    ],
-)
+    [(64, 96, False, False), (15, 512, False, False), (16, 512, False, True), (1024, 96, True, False),
+     (2048, 128, True, True)],
+)  # fmt: skip
 def test_only_large_products_go_to_onednn(rows, width, training, is_used, amd_processor, monkeypatch):
     amd_processor()
     calls, layer = count_products(monkeypatch), PackedLinear(width, 1, width)
@@ -131,8 +85,8 @@ def test_only_large_products_go_to_onednn(rows, width, training, is_used, amd_pr
 
 @pytest.mark.parametrize(
     "processor",
-    [{"cpuinfo": "vendor_id\t: GenuineIntel\n"}, {"capability": "AVX2"}, {"cpuinfo": "Processor : 0\n"}],
-    ids=["Intel", "AMD without AVX-512", "no vendor"],
+    [{"cpuinfo": "vendor_id\t: GenuineIntel\n"}, {"capability": "AVX2"}],
+    ids=["Intel", "AMD without AVX-512"],
 )
 def test_other_processors_compute_as_before(processor, amd_processor, monkeypatch):
     assert amd_processor(**processor) == linear.PYTORCH
@@ -163,39 +117,21 @@ def less_precise(rows, weight, bias, *_):
     return F.linear(rows.bfloat16(), weight.bfloat16(), None if bias is None else bias.bfloat16()).float()
 
 
-def without_bias(rows, weight, bias, *_):
-    return F.linear(rows, weight)
-
-
-def other_parameters(*_):
-    raise RuntimeError("mkldnn::_linear_pointwise() expected at most 3 arguments")
-
-
 @pytest.mark.parametrize(
-    ("operator", "reason"),
-    [
-        (None, "PyTorch (this version of it has no operator for oneDNN)"),
-        *((own, REFUSED) for own in (less_precise, without_bias, other_parameters)),
-    ],
+    "operator", [None, less_precise, lambda rows: rows], ids=["none", "imprecise", "other parameters"]
 )
-def test_an_operator_that_is_missing_or_computes_something_else_is_not_used(
-    operator, reason, amd_processor, monkeypatch
-):
-    class Operators:
-        if operator is not None:
-            _linear_pointwise = staticmethod(operator)
+def test_an_operator_that_is_missing_or_computes_something_else_is_not_used(operator, amd_processor, monkeypatch):
+    def called(*arguments):
+        try:
+            return operator(*arguments)
+        except TypeError as error:  # torch's own error
+            raise RuntimeError("expected at most 1 argument") from error
 
-    monkeypatch.setattr(torch.ops, "mkldnn", Operators)
-    assert amd_processor() == reason
+    operators = {} if operator is None else {"_linear_pointwise": called}
+    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace(**operators))
+    assert amd_processor() == linear.PYTORCH
     inputs, weight = torch.randn(64, 300), torch.randn(300, 300)
     assert torch.equal(linear.linear(inputs, weight), F.linear(inputs, weight))
-
-
-def test_the_check_of_the_operator_draws_no_random_numbers(amd_processor):
-    before = torch.get_rng_state()
-    with torch.inference_mode():
-        assert amd_processor() == linear.ONEDNN
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_compiled_layers_are_left_to_the_compiler(amd):

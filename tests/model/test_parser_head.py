@@ -9,7 +9,6 @@ from oracles import TransformerOracle, governor_columns, pointing_loss, previous
 
 from nmtcore.config.components import DepParseSettings, DiagonalParseSettings, SisaSettings
 from nmtcore.model.batch import make_batch
-from nmtcore.syntax.trees import NO_COLUMN
 
 PREFIX = DepParseSettings(layer=2, weight=0.0)
 CASES = [
@@ -101,19 +100,6 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, 
     assert losses.parts[1].sum.item() == pytest.approx(total)
     losses.objective().backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
-
-
-def test_targets_written_out_by_hand(make):
-    # <ROOT> der Hund@@ e bellt </s>: "Hunde" is the governor of "der", "bellt" of "Hunde", the root of "bellt".
-    examples = pairs(([0, 1, 1, 2], [1, 2, -1]))
-    for settings, source, targets in (
-        (DepParseSettings(layer=0), [4, 5, 6, 7, 8, 3], [NO_COLUMN, 2, 4, 2, 0, NO_COLUMN]),
-        (DiagonalParseSettings(layer=0), [5, 6, 7, 8, 3], [0, 0, 1, 1, NO_COLUMN]),
-    ):
-        (component,) = components = make(settings).components
-        batch = make_batch(examples, np.array([0]), components)
-        assert batch.source_BS.tolist() == [source]
-        assert batch.extra[f"{component.name}.targets"].tolist() == [targets]
 
 
 @pytest.mark.parametrize("settings", [DepParseSettings, DiagonalParseSettings])

@@ -77,12 +77,6 @@ def test_logits_equal_those_of_the_oracle(make, draw, norm, settings, prefix, tr
     )
 
 
-def test_a_layer_is_listed_once():
-    for layers in ((), (1, 1)):
-        with pytest.raises(ValueError, match="layers must be a list of different numbers, at least one"):
-            PascalSettings(heads=2, layers=layers)
-
-
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("heads", [1, 3, 4])
 @pytest.mark.parametrize("neutral", ["every parent ignored", "no annotation"])

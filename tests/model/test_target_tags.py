@@ -5,16 +5,11 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from factories import build_tiny_model, examples_of, forced_logits, run_settings, side
+from factories import forced_logits
 from model.comparing import check_baseline, fixed_dropout
 
-from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components import MultitaskSettings, TagAttentionSettings
-from nmtcore.config.features import ParsingTaskSettings
-from nmtcore.features.examples import LinearisedParses
-from nmtcore.features.transforms.chain import Transforms
 from nmtcore.model.batch import make_batch
-from nmtcore.segmentation.vocabulary import Vocabulary
 
 BASES = ("transformer", "recurrent")
 SETTINGS = {
@@ -122,62 +117,15 @@ def test_gumbel_samples_in_training_only(make, draw):
         assert not torch.equal(first, forced_logits(model, batch))
 
 
-@EVERY
-def test_the_weight_decays_over_six_epochs(settings, make):
-    (component,) = make(settings).components
-    weights = []
-    for epoch in range(1, 9):
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [({}, [1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0]), ({"decay": 0.5, "least": 0.25}, [1, 0.5, 0, 0])],
+    ids=["thesis", "ends where it is the least"],
+)
+def test_the_weight_of_the_loss_decays_until_it_ends(options, weights, make):
+    (component,) = make(TagAttentionSettings(**options)).components
+    logged = []
+    for epoch in range(1, len(weights) + 1):
         component.begin_epoch(epoch)
-        weights.append(component.loss_weight)
-    assert weights == pytest.approx([1, 0.65, 0.65**2, 0.65**3, 0.65**4, 0.65**5, 0, 0])
-
-
-def test_the_loss_ends_where_its_weight_is_no_more_than_the_least(make):
-    (component,) = make(TagAttentionSettings(decay=0.5, least=0.25)).components
-    weights = []
-    for epoch in range(1, 5):
-        component.begin_epoch(epoch)
-        weights.append(component.loss_weight)
-    assert weights == [1, 0.5, 0, 0]
-
-
-def test_the_loss_returns_when_accuracy_falls(make):
-    settings = TagAttentionSettings(returns_below=0.8)
-    (component,) = make(settings).components
-    assert component.training_state() == {}
-    # The last two are in one epoch: the loss ends with its beginning, and returns after the validation.
-    steps = [(1, 0.1, 1), (7, 0.9, 0), (8, 0.79, 1), (9, 0.1, 1), (10, 0.1, 0.65), (14, 0.1, 0.65**5), (15, 0.8, 0),
-             (15, 0.7, 1)]  # fmt: skip
-    for epoch, accuracy, weight in steps:
-        component.begin_epoch(epoch)
-        component.after_validation({"accuracy/tag_attention": accuracy})
-        assert component.loss_weight == pytest.approx(weight)
-        (resumed,) = make(settings).components
-        resumed.restore_training_state(component.training_state() or {"first_epoch": 1})
-        resumed.begin_epoch(epoch)
-        assert resumed.loss_weight == component.loss_weight
-
-
-def test_settings_that_contradict_each_other_are_refused():
-    with pytest.raises(ValueError, match="returns_below needs a weight above 0"):
-        TagAttentionSettings(returns_below=0.5, weight=0.0)
-
-
-def test_linearised_parses_train_their_words_alone():
-    vocabulary = Vocabulary.of(["a", "b", "c", "d"]).extended(["<TR>", "<PA>"])
-    run = run_settings(TagAttentionSettings(), transforms={"parsing_task": ParsingTaskSettings()})
-    labels = {"source": {}, "target": {"ccg": [*LABEL_SPECIALS, "N", "NP/N"]}}
-    transforms = Transforms.of(run, dict.fromkeys(("source", "target"), vocabulary), labels)
-    model = build_tiny_model(run, vocabulary=len(vocabulary), labels=labels).double().eval()
-    pairs = examples_of(side([[5, 6], [7]]), side([[6, 7, 8], [5]], [[0, 1, 1], [0]], features={"ccg": [[3, 2], [2]]}))
-    parses = LinearisedParses(available=np.array([True, True]), target=side([[8, 8, 5, 8], [5, 8]]))
-    both = transforms.for_training(pairs, parses)
-    translations = both.take(np.flatnonzero(both.id >= 0))
-    assert (len(both), len(translations)) == (4, 2)
-
-    batch, translated = batch_of(model, both), batch_of(model, translations)
-    assert batch.counts["tag_attention"] == translated.counts["tag_attention"] == 3 + 1 + 2
-    assert batch.counts["translation"] == translated.counts["translation"] + 4 + 2 + 2
-    with torch.no_grad():
-        (_, own), (_, expected) = (model.loss(each).parts for each in (batch, translated))
-    torch.testing.assert_close(own.sum, expected.sum)
+        logged.append(component.loss_weight)
+    assert logged == pytest.approx(weights)

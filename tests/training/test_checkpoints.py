@@ -43,8 +43,9 @@ def save(folder, trained, *updates: int, messages=None, **state) -> Checkpoints:
 
 def test_loading_restores_the_state_the_weights_and_the_optimiser(tmp_path, trained):
     values = {"epoch": 3, "step": 7, "best_score": -math.pi, "scores": {"perplexity": math.inf}, "window": [3, 5]}
-    save(tmp_path, trained, 3)
-    checkpoints = save(tmp_path, trained, 5, **values)
+    save(tmp_path, trained, 3, 5)
+    checkpoints = save(tmp_path, trained, 5, **values)  # in place of that of the same update
+    assert list(checkpoints.paths()) == [3, 5]
     model, optimiser = model_and_optimiser(steps=0)
     assert checkpoints.load(checkpoints.newest(), model, optimiser) == TrainingState(update=5, **values)
     assert same_weights(trained[0], model)
@@ -66,38 +67,22 @@ def path_of(folder, update):
     return Checkpoints(folder).paths()[update]
 
 
-def truncate(path):
-    path.write_bytes(path.read_bytes()[:-100])
-
-
 def flip_a_bit(path):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
 
 
-def empty(path):
-    path.write_bytes(b"")
-
-
-def change_the_state(path):
-    path.write_bytes(path.read_bytes().replace(b'"epoch\\": 0', b'"epoch\\": 1'))
-
-
-@pytest.mark.parametrize("damage", [truncate, flip_a_bit, empty, change_the_state])
-def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained, damage):
+def test_a_damaged_checkpoint_is_reported_once_and_not_used(tmp_path, trained):
     messages = []
     checkpoints = save(tmp_path, trained, 4, 9, messages=messages)
-    before = path_of(tmp_path, 9).read_bytes()
-    damage(path_of(tmp_path, 9))
-    assert path_of(tmp_path, 9).read_bytes() != before
-    assert checkpoints.newest() == 4
-    assert len(messages) == 1
-    assert "00000009" in messages[0]
-    assert "is damaged" in messages[0]
-    assert messages[0].endswith("Going back to the checkpoint before update 9.")
-    assert checkpoints.newest() == 4
-    assert len(messages) == 1
+    path = path_of(tmp_path, 9)
+    changed = path.read_bytes().replace(b'"epoch\\": 0', b'"epoch\\": 1')
+    assert changed != path.read_bytes()
+    path.write_bytes(changed)
+    assert [checkpoints.newest(), checkpoints.newest()] == [4, 4]
+    (message,) = messages
+    assert re.search(r"00000009-\w+\.safetensors is damaged .* Going back to the checkpoint before update 9\.", message)
 
 
 def test_a_checkpoint_is_not_used_without_those_that_it_refers_to(tmp_path, trained):
@@ -110,13 +95,6 @@ def test_a_checkpoint_is_not_used_without_those_that_it_refers_to(tmp_path, trai
     for update, message in zip((12, 9), messages, strict=True):
         assert re.search(rf"00000009-\w+\.safetensors is damaged .* before update {update}\.", message)
     assert list(checkpoints.paths()) == [4]
-
-
-def test_a_checkpoint_of_the_same_update_is_replaced(tmp_path, trained):
-    save(tmp_path, trained, 4)
-    checkpoints = save(tmp_path, trained, 4, stopped="all 4 updates are done")
-    assert checkpoints.state(4).stopped == "all 4 updates are done"
-    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_checkpoints_that_the_two_newest_refer_to_are_kept(tmp_path, trained):
@@ -175,24 +153,9 @@ def test_settings_and_data_that_affect_training_get_a_new_folder_and_a_message(t
         assert messages[-1].endswith(f"starting afresh in {folder}; earlier checkpoints stay in {first}.")
     assert folder_of(RUN, "b") != first
     assert "source.vocab is another file" in messages[-1]
+    write_text(folder / "run.json", json.dumps({"version": VERSION - 1}))
+    os.utime(folder / "run.json", (2**33, 2**33))
+    assert "of another version of the training code" in (folder_of(RUN, "c"), messages[-1])[1]
     # The first settings and data get the first folder again.
     assert folder_of(RUN) == first
-    assert len(messages) == len(CHANGED) + 1
-
-
-@pytest.mark.parametrize(
-    ("old", "sentence"),
-    [
-        ({"version": VERSION - 1, "settings": {"components": "pascal"}}, f"of version {VERSION - 1} of the training"),
-        ({"version": VERSION, "data": [], "settings": {"base": {"kind": "x"}}}, 'base: {"kind": "x"} -> "transformer"'),
-        *((own, "of an unknown version of the training code") for own in ({}, [1], None, "{")),
-    ],
-)
-def test_checkpoints_of_earlier_versions_stay_and_are_named(tmp_path, old, sentence):
-    messages, earlier = [], tmp_path / "0123456789abcdef"
-    write_text(earlier / "run.json", old if old == "{" else json.dumps(old))
-    folder = checkpoint_folder(tmp_path, RUN, data=[], log=messages.append)
-    assert folder != earlier
-    (message,) = messages
-    assert sentence in message
-    assert message.endswith(f": starting afresh in {folder}; earlier checkpoints stay in {earlier}.")
+    assert len(messages) == len(CHANGED) + 2

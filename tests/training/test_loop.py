@@ -1,10 +1,10 @@
-"""The training loop: speed and time in the log, early stopping, losses that end and return, and resuming."""
+"""The training loop: speed and time in the log, early stopping, epochs of components, and accuracy."""
 
-import math
 import os
 import signal
 from types import SimpleNamespace
 
+import factories
 import numpy as np
 import pytest
 import torch
@@ -12,8 +12,8 @@ from training import tiny
 from training.test_train import same_weights, train_tiny
 
 from nmtcore.model.batch import make_batch
+from nmtcore.model.components.base import Build, Component
 from nmtcore.training.checkpoints import Checkpoints
-from nmtcore.training.validation import is_better
 from nmtcore.training.world import Interrupted
 
 
@@ -36,6 +36,7 @@ def ticking(model, clock):
 
 
 def test_seconds_add_up_over_attempts(tmp_path, clock):
+    """Speed does not count validations."""
     settings = {"validation": {"every": 1000}, "checkpoint_every": 4, "log_every": 1}
     first = tiny.settings(max_updates=6, **settings)
     train_tiny(tmp_path, first, model=ticking(tiny.model_of(first), clock))
@@ -48,85 +49,64 @@ def test_seconds_add_up_over_attempts(tmp_path, clock):
     assert seconds[:6] == [1, 2, 3, 4, 5, 6]
     assert seconds[6:] == [6 + dev_batches + n for n in range(1, 7)]
     assert state.seconds == 12 + 2 * dev_batches
-
-
-def test_speed_does_not_count_validations(tmp_path, clock):
-    run = tiny.settings(max_updates=6, validation={"every": 2, "metric": "bleu"}, log_every=1)
-
-    def validate(model):
-        clock.now += 1000
-        return {"bleu": 1.0}
-
-    lines = train_tiny(tmp_path, run, model=ticking(tiny.model_of(run), clock), validate=validate)[2]
     assert all(line["tokens_per_second"] == line["tokens"] for line in training_lines(lines))
 
 
-def test_scores_that_are_not_finite_are_never_the_best():
-    assert [is_better(score, None) for score in (math.nan, math.inf, -math.inf, -5.0)] == [False, False, False, True]
-    assert [is_better(score, 1.0) for score in (math.nan, math.inf, 1.0, 1.5)] == [False, False, False, True]
-
-
 def test_a_run_stops_after_the_given_number_of_validations_without_a_better_score(tmp_path):
-    bleu = iter([5.0, 4.0, math.nan, 6.0, 6.0, 5.0, 9.0])
+    bleu = iter([5.0, 4.0, 4.0, 6.0, 6.0, 5.0, 9.0])
     run = tiny.settings(max_updates=24, validation={"every": 2, "metric": "bleu", "stop_after": 3})
     state = train_tiny(tmp_path, run, validate=lambda model: {"bleu": next(bleu, 0.0)})[0]
     assert (state.update, state.best_update, state.stopped) == (20, 14, "no better bleu in 3 validations")
 
 
-VALIDATED = {"batch": {"size": 400}, "validation": {"every": 1}, "checkpoint_every": 100, "log_every": 1}
+class Epochs(Component):
+    """A component whose loss is the epoch, as it is told."""
+
+    def __init__(self):
+        super().__init__(None, Build(name="epochs"))
+
+    def add_to_batch(self, arrays):
+        arrays.counts[self.name] = len(arrays.tokens_BS)
+
+    def begin_epoch(self, epoch):
+        self.epoch = epoch
+
+    def loss(self, context):
+        return torch.tensor(float(self.epoch * len(context.mask_BS)))
 
 
-def weights_by_epoch(lines):
-    """List the weights that the log has for each epoch, without repetitions, in order."""
-    weights = {}
-    for line in lines:
-        if "validation" not in line:
-            weights.setdefault(line["epoch"], {})[line["weight/tag_attention"]] = None
-    return {epoch: list(logged) for epoch, logged in weights.items()}
+def test_components_know_the_epoch_also_in_a_validation_that_a_signal_interrupted(tmp_path):
+    settings = {"batch": {"size": 400}, "checkpoint_every": 4, "log_every": 1}
+    run = tiny.settings(max_updates=None, max_epochs=3, validation={"every": 1, "metric": "bleu"}, **settings)
+    make = lambda: factories.build_tiny_model(run, vocabulary=tiny.VOCABULARY, extra_components=[Epochs()])
+    _, whole, expected = train_tiny(tmp_path / "whole", run, model=make(), validate=lambda model: {"bleu": 1.0})
+    updates = {line["update"]: line["epoch"] for line in training_lines(expected)}
+    assert set(updates.values()) == {1, 2, 3}
+    losses = [line.get("loss/epochs") or line["validation"]["loss/epochs"] for line in expected]
+    assert losses == [line["epoch"] for line in expected]
+    for last in (True, False):  # the last update of epoch 2, the first of epoch 3
+        cut, calls = max(u for u, epoch in updates.items() if epoch == 2) + (not last), []
+
+        def stop(model, cut=cut, calls=calls):
+            calls.append(1)
+            if len(calls) == cut:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return {"bleu": 1.0}
+
+        with pytest.raises(Interrupted, match=f"after update {cut};"):
+            train_tiny(tmp_path / str(cut), run, model=make(), validate=stop)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+        _, resumed, lines = train_tiny(tmp_path / str(cut), run, model=make(), validate=stop)
+        assert [line.get("loss/epochs") or line["validation"]["loss/epochs"] for line in lines] == losses
+        assert same_weights(whole, resumed)
 
 
-def test_a_loss_that_has_returned_survives_a_resume(tmp_path):
-    """Accuracy never exceeds 1, so a threshold just below 1 lets the loss return whenever it has ended."""
-    tags = {"returns_below": 0.999, "decay": 0.3}
-    whole = tiny.settings(tags=tags, max_updates=None, max_epochs=5, **VALIDATED)
-    _, model, lines = train_tiny(tmp_path / "whole", whole)
-    weights = weights_by_epoch(lines)
-    assert weights[1] == [1.0]
-    assert weights[2] == [pytest.approx(0.3)]
-    # Only the first update of the third epoch is without the loss.
-    assert weights[3] == [0.0, 1.0]
-    assert weights[4] == [1.0]
-    assert weights[5] == [pytest.approx(0.3)]
-    for epoch in (3, 5):
-        folder = tmp_path / str(epoch)
-        cut = next(line["update"] for line in lines if line["epoch"] == epoch)
-        train_tiny(folder, tiny.settings(tags=tags, max_updates=cut, max_epochs=5, **VALIDATED))
-        _, resumed, resumed_lines = train_tiny(folder, whole)
-        assert weights_by_epoch(resumed_lines) == weights
-        assert same_weights(model, resumed)
-
-
-@pytest.mark.parametrize("update", [6, 7], ids=["last of an epoch", "first of an epoch"])
-def test_a_loss_returns_after_a_validation_that_a_signal_interrupted(tmp_path, update):
-    """The loss has ended with the third epoch, which update 7 begins; the validation after it lets the loss return."""
-    settings = VALIDATED | {"validation": {"every": 1, "metric": "bleu"}}
-    run = tiny.settings(tags={"returns_below": 0.999, "decay": 0.3}, max_updates=None, max_epochs=5, **settings)
-    _, model, lines = train_tiny(tmp_path / "whole", run, validate=lambda model: {"bleu": 1.0})
-    assert weights_by_epoch(lines)[3] == [0.0, 1.0]
-    assert next(line["update"] for line in training_lines(lines) if line["epoch"] == 3) == 7
-    validations = []
-
-    def stop(model):
-        validations.append(1)
-        if len(validations) == update:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return {"bleu": 1.0}
-
-    with pytest.raises(Interrupted, match=f"after update {update};"):
-        train_tiny(tmp_path / "cut", run, validate=stop)
-    _, resumed, resumed_lines = train_tiny(tmp_path / "cut", run, validate=stop)
-    assert weights_by_epoch(resumed_lines) == weights_by_epoch(lines)
-    assert same_weights(model, resumed)
+def test_the_log_has_the_peak_memory_and_only_on_a_gpu_the_share_of_its_peak(tmp_path):
+    lines = training_lines(train_tiny(tmp_path, tiny.settings())[2])
+    memory = [line["peak_memory_bytes"] for line in lines]
+    assert memory == sorted(memory)
+    assert 1e8 < memory[0] < 1e11
+    assert not any("share_of_peak" in line for line in lines)
 
 
 def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):

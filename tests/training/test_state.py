@@ -11,14 +11,6 @@ from nmtcore.config.training import ScheduleSettings
 from nmtcore.training.state import TrainingState, end_reason, learning_rate, lowers_rate
 
 
-def test_the_epoch_of_the_last_update_changes_with_the_first_update_of_the_next():
-    state, epochs = TrainingState(), []
-    for _ in range(7):
-        epochs.append(state.trained_epoch)
-        state.advance(batches=3)
-    assert epochs == [0, 1, 1, 1, 2, 2, 2]
-
-
 @given(st.integers(1, 100_000), st.integers(0, 9000))
 def test_inverse_square_root_is_vaswanis_formula(update, warmup):
     w = max(warmup, 1)

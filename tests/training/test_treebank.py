@@ -54,7 +54,9 @@ def test_sentences_that_train_nothing_are_counted():
     data[0].source.features.clear()  # a run on treebanks does not load them
     lengths = gold_trees.source.ids.lengths
     unparsed = sum(row[0] == -2 for row in gold_trees.source.features["governor"] if len(row) <= 6)
-    assert messages_of(run, *data, treebank=gold_trees)[1:] == [
+    over = (data[0].source.ids.lengths > 6).sum()
+    assert messages_of(run, *data, treebank=gold_trees) == [
+        f"{over} of 120 training pairs have more than 6 subwords: left out.",
         f"{(lengths > 6).sum()} of 60 treebank sentences have more than 6 subwords: left out.",
         f"{unparsed} of {(lengths <= 6).sum()} treebank sentences have no tree: training ignores them.",
     ]

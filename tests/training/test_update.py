@@ -1,13 +1,16 @@
-"""The random state of an update, the precision of products, sentences that are left out, and the steps of Adam."""
+"""The random state and operations of an update, precision, sentences that are left out, and the steps of Adam."""
 
+import numpy as np
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 from training import tiny
 from training.test_train import train_tiny
 
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model import trees
 from nmtcore.model.batch import make_batch
+from nmtcore.model.device import measured_peak
 from nmtcore.training.update import (
     Adam,
     accumulate_gradients,
@@ -15,6 +18,7 @@ from nmtcore.training.update import (
     precision_message,
     seed_update,
     tf32,
+    update_operations,
     used_precision,
 )
 
@@ -43,8 +47,7 @@ def test_tf32_is_for_gpus_and_ends_with_training(precision, device, within):
     assert torch.get_float32_matmul_precision() == "highest"
 
 
-@pytest.mark.parametrize("supported", [True, False])
-@pytest.mark.parametrize("precision", ["fp32", "tf32", "bf16"])
+@pytest.mark.parametrize(("precision", "supported"), [("tf32", False), ("bf16", True), ("bf16", False)])
 def test_a_gpu_without_bf16_and_a_cpu_train_in_fp32(precision, supported, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: supported)
     settings, gpu = tiny.settings(precision=precision).training, torch.device("cuda", 0)
@@ -116,3 +119,23 @@ def test_steps_follow_the_equations_of_kingma_and_ba_with_the_decay_of_loshchilo
         weight = weight - rate * (unbiased[0] / (unbiased[1].sqrt() + 1e-6) + decay * weight)
         torch.testing.assert_close(model.weight.detach(), weight)
         assert model.weight.grad is None
+
+
+def test_operations_are_those_of_products_with_weights_without_padding():
+    run, examples = tiny.settings(dropout=0.0), tiny.examples(7)
+    model = tiny.model_of(run)
+    rows = [np.array([row]) for row in range(7)]  # without padding
+    with FlopCounterMode(display=False) as counter:
+        for row in rows:
+            model.loss(make_batch(examples, row)).objective().backward()
+    counted = counter.get_flop_counts()["Global"]
+    expected = sum(counted[product] for product in (torch.ops.aten.mm, torch.ops.aten.addmm))
+    assert update_operations(model, [make_batch(examples, np.arange(7))]) == expected
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_the_peak_is_that_of_a_product(precision):
+    with FlopCounterMode(display=False) as counter:
+        peak = measured_peak(torch.device("cpu"), precision, width=64)
+    assert counter.get_total_flops() == 11 * 2 * 64**3, "a first one, and ten that are timed"
+    assert 0 < peak < 1e15

@@ -132,7 +132,7 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
     """Train in this process with the given environment variables, and save the final weights.
 
     `options`: "settings" of the run; "float64"; "pause", seconds before every forward pass; "failing_rank", whose GPU's
-    memory is full at the first forward pass; "zeroed_rank", whose model starts with zeros as weights.
+    memory is full at the first forward pass.
     """
     from safetensors.torch import save_file
 
@@ -151,8 +151,6 @@ def train_in_process(folder: Path, options: dict[str, Any], environment: dict[st
     if pause := options.get("pause"):
         around_loss(model, before=lambda: time.sleep(pause))
     rank = int(os.environ.get("RANK", "0"))
-    if options.get("zeroed_rank") == rank:
-        model.apply(lambda module: [parameter.data.zero_() for parameter in module.parameters(recurse=False)])
     if options.get("failing_rank") == rank:
         around_loss(model, before=run_out_of_memory)
     data = examples(120, unparsed=0.3), examples(20, seed=1)

@@ -293,14 +293,6 @@ class TargetTagSettings(ComponentSettings):
         "writes both as sums.",
     }
 
-    returns_below: Fraction | None = None
-    """Tag accuracy on the development set below which a tag loss that has ended begins again: the rest of the epoch and
-    all of the next one have the factor of the first epoch; null: never."""
-
-    def __post_init__(self) -> None:
-        if self.returns_below is not None and not self.weight:
-            raise ValueError("returns_below needs a weight above 0")
-
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
         """The tags."""

@@ -110,8 +110,6 @@ class TrainingSettings:
     smoothing_over: Literal["all", "others", "others_but_padding"] = "all"
     """Vocabulary entries that share the smoothed mass: all V (fairseq), the V-1 others (Tensor2Tensor), or the V-2
     others without padding (JoeyNMT)."""
-    loss_chunk: Count | None = field(default=None, metadata=OF_MACHINE)
-    """As in `MachineSettings`."""
     clip_norm: Positive | None = None
     """Gradients are scaled down to this L2 norm; null: never."""
     initialisation: Literal["xavier", "uniform"] = "xavier"

@@ -5,6 +5,7 @@ Shapes: B sentences, H heads, K keys, Q queries, S source.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,8 +19,16 @@ from nmtcore.inference.batches import device_of, map_batches, with_targets
 from nmtcore.inference.bundle import Bundle, load_bundle, new_model
 from nmtcore.inference.schemas import ATTENTION_SCHEMA
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.attention_maps import AttentionMaps
-from nmtcore.model.components.base import Context, RecurrentComponent, Stack
+from nmtcore.model.components.base import (
+    AttentionHooks,
+    AttentionInputs,
+    Build,
+    Component,
+    Context,
+    RecurrentComponent,
+    Stack,
+)
+from nmtcore.model.losses import at_least_fp32
 from nmtcore.parquet import RowWriter
 from nmtcore.segmentation.vocabulary import EOS
 
@@ -31,6 +40,32 @@ BATCHES_IN_MEMORY = 4
 """Batches whose maps are in memory at the same time."""
 DECIMALS = 4
 """Decimals of written weights, so that files are small: a weight has one of 10,001 values."""
+
+
+class AttentionMaps(Component[dict[tuple[Stack, int], Tensor]]):
+    """Records weights after the softmax in passes over whole sentences, but not in the steps of a search.
+
+    No system contains this component: it is added after the components of a trained model to inspect it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(None, Build(name="attention_maps"))
+
+    def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
+        """Observe every layer that attends to the source."""
+        if stack == "decoder":
+            return None
+        return AttentionHooks(observe=partial(self._observe, stack, layer))
+
+    def _observe(self, stack: Stack, layer: int, inputs: AttentionInputs, scores_BHQK: Tensor) -> None:
+        context = inputs.context
+        if context.words_BS is not None:
+            masked_BHQK = at_least_fp32(scores_BHQK).masked_fill(~context.mask_BS[:, None, None, :], float("-inf"))
+            context.notes.setdefault(self.name, {})[stack, layer] = masked_BHQK.softmax(dim=-1)
+
+    def maps(self, context: Context) -> dict[tuple[Stack, int], Tensor]:
+        """Return the recorded weights (B, H, Q, K), fp32 or float64, by stack and layer."""
+        return context.notes.get(self.name, {})
 
 
 def load_observed_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:

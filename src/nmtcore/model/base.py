@@ -138,12 +138,8 @@ class TranslationModel(nn.Module, ABC):
         *,
         label_smoothing: float = 0.0,
         smoothing_over: SmoothingOver = "all",
-        loss_chunk: int | None = None,
     ) -> Losses:
-        """Compute the losses that the batch has counts of.
-
-        Only real target positions reach the output layer; `loss_chunk` limits those whose logits are in memory.
-        """
+        """Compute the losses that the batch has counts of; only real target positions reach the output layer."""
         context = self.encode(batch)
         parts, measures, nll = [], {}, context.memory_BSD.new_zeros((), dtype=torch.float32)
         if TRANSLATION in batch.counts:
@@ -154,7 +150,6 @@ class TranslationModel(nn.Module, ABC):
                 batch.target_output_BT.flatten().index_select(0, batch.target_positions_N),
                 smoothing=label_smoothing,
                 over=smoothing_over,
-                chunk=loss_chunk,
             )
             parts.append(Part(name=TRANSLATION, sum=smoothed, count=batch.tokens))
         for component in self.components:

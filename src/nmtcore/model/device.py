@@ -1,6 +1,8 @@
-"""Choosing and checking the device of a model, and explaining a lack of memory."""
+"""Choosing and checking the device of a model, its speed and memory, and explaining a lack of memory."""
 
 import os
+import resource
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,9 @@ from nmtcore.errors import UserError
 from nmtcore.gpus import jobs_per_gpu
 
 _PROCESSORS = Path("/proc/cpuinfo")
+
+PRODUCTS = 10
+"""Matrix products by which a peak is measured."""
 
 
 def choose_device(name: str) -> str:
@@ -72,3 +77,23 @@ def explain_out_of_memory(advice: str, *, on_cpu: str | None = None) -> Iterator
         # The rest of torch's message is advice about its allocator.
         sizes, end, _ = str(error).partition(" is free.")
         raise UserError(f"{memory} is full ({(sizes + end).splitlines()[0].rstrip('.')}). {advice}") from error
+
+
+def measured_peak(device: torch.device, precision: str, *, width: int = 8192) -> float:
+    """Return the operations per second of a square matrix product, "bf16" or otherwise fp32, after a first one."""
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    left, right = (torch.randn(width, width, device=device).to(dtype) for _ in range(2))
+    for products in (1, PRODUCTS):
+        began = time.perf_counter()
+        for _ in range(products):
+            left @ right
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+    return 2 * width**3 * PRODUCTS / (time.perf_counter() - began)
+
+
+def peak_memory(device: torch.device) -> int:
+    """Return the largest number of bytes so far: of tensors on a GPU, else of this process."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

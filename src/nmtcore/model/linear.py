@@ -45,17 +45,14 @@ def linear(inputs: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 
 def products_by(device: torch.device | str) -> str:
-    """Name what computes large products of linear layers on a device: `ONEDNN`, or `PYTORCH`, perhaps with a reason."""
+    """Name what computes large products of linear layers on a device: `ONEDNN` or `PYTORCH`."""
     return _on_cpu() if torch.device(device).type == "cpu" else PYTORCH
 
 
 @cache
 def _on_cpu() -> str:
-    if torch.backends.cpu.get_cpu_capability() != "AVX512" or processor("vendor_id") != "AuthenticAMD":
-        return PYTORCH
-    if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
-        return f"{PYTORCH} (this version of it has no operator for oneDNN)"
-    return ONEDNN if _is_right() else f"{PYTORCH} (its operator for oneDNN is not what it was, or is less precise)"
+    faster = torch.backends.cpu.get_cpu_capability() == "AVX512" and processor("vendor_id") == "AuthenticAMD"
+    return ONEDNN if faster and hasattr(torch.ops.mkldnn, "_linear_pointwise") and _is_right() else PYTORCH
 
 
 def _is_right() -> bool:

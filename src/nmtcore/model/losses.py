@@ -9,7 +9,7 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from nmtcore.model.linear import linear
 from nmtcore.segmentation.vocabulary import PAD
@@ -55,7 +55,6 @@ def smoothed_cross_entropy(
     *,
     smoothing: float,
     over: SmoothingOver,
-    chunk: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Sum the cross-entropy of the logits `weight x + bias` with smoothed targets, and the negative log-likelihood.
 
@@ -72,11 +71,12 @@ def smoothed_cross_entropy(
 
     `-sum_v q(v) log p(v) = nll + b (n logit(y) - sum of logit(e) over E)`,
 
-    and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight. So PyTorch's loss
-    with the logits of `chunk` tokens at a time, which knows no smoothing, serves too; it then computes in fp32 at
-    least, with autocast too. Without `chunk`, all logits are in memory.
+    and the last sum needs no logits: it is the product of x and the sum of the rows E of the weight.
     """
-    nll = _nll(states_ND, weight_VD, bias_V, targets_N, chunk)
+    on_gpu = states_ND.device.type == "cuda"
+    logits_NV = linear(states_ND, *(aligned(weight_VD, bias_V) if on_gpu else (weight_VD, bias_V)))
+    log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
+    nll = F.nll_loss(log_NV, targets_N, reduction="sum")
     if not smoothing:
         return nll, nll.detach()
     with torch.autocast(states_ND.device.type, enabled=False):
@@ -89,20 +89,6 @@ def smoothed_cross_entropy(
         share = smoothing / (entries if over == "all" else entries - 1)
         on_targets = (states_ND * F.embedding(targets_N, weight_VD)).sum()
         return nll + share * (entries * on_targets - states_ND.sum(dim=0) @ sum_D), nll.detach()
-
-
-def _nll(states_ND: Tensor, weight_VD: Tensor, bias_V: Tensor | None, targets_N: Tensor, chunk: int | None) -> Tensor:
-    if chunk is None:
-        if states_ND.device.type == "cuda":
-            weight_VD, bias_V = aligned(weight_VD, bias_V)
-        logits_NV = linear(states_ND, weight_VD, bias_V)
-        log_NV = logits_NV.log_softmax(dim=-1, dtype=torch.promote_types(logits_NV.dtype, torch.float32))
-        return F.nll_loss(log_NV, targets_N, reduction="sum")
-    with torch.autocast(states_ND.device.type, enabled=False):
-        options = nn.LinearCrossEntropyOptions(batch_chunk_size=chunk, chunking_method=None)
-        return F.linear_cross_entropy(
-            at_least_fp32(states_ND), weight_VD, targets_N, linear_bias=bias_V, reduction="sum", options=options
-        )
 
 
 def aligned(weight_VD: Tensor, bias_V: Tensor | None) -> tuple[Tensor, Tensor | None]:

@@ -20,12 +20,12 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from nmtcore.config.runs import RunSettings, differences, training_settings
-from nmtcore.errors import UserError, shortened
+from nmtcore.errors import UserError
 from nmtcore.files import atomic_folder, file_sha256, read_json, sync_file, write_json
 from nmtcore.training.state import TrainingState
 from nmtcore.training.update import Adam
 
-VERSION = 4
+VERSION = 5
 """To be raised when a change of the code would make old checkpoints resume differently, or not at all."""
 
 KEPT = 2
@@ -125,20 +125,12 @@ def checkpoint_folder(
 
 
 def _what_changed(path: Path, new: Mapping[str, Any]) -> str:
-    """Say in which version, files or settings, with old and new values, the description at `path` differs from `new`.
-
-    That of an earlier version may have any form, or not be readable.
-    """
-    try:
-        old = read_json(path)
-    except UserError:
-        old = None
-    version = old.get("version") if isinstance(old, Mapping) else None
-    if version != VERSION:
-        its = "an unknown version" if version is None else f"version {shortened(str(version))}"
-        return f"The earlier checkpoints are of {its} of the training code, and version {VERSION} cannot resume them"
-    files = [f"{line.partition(': ')[0]} is another file" for line in differences(old.get("data"), new["data"])]
-    return f"Settings or data changed ({', '.join([*files, *differences(old.get('settings'), new['settings'])])})"
+    """Say what differs between the description at `path` and `new`: the version, files, or settings with values."""
+    old = read_json(path, advice="delete its folder")
+    if old.get("version") != VERSION:
+        return f"The earlier checkpoints are of another version of the training code than {VERSION}"
+    files = [f"{line.partition(': ')[0]} is another file" for line in differences(old["data"], new["data"])]
+    return f"Settings or data changed ({', '.join([*files, *differences(old['settings'], new['settings'])])})"
 
 
 def named_weights(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:

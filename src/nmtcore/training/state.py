@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 from nmtcore.config.training import ScheduleSettings, TrainingSettings
 
@@ -32,10 +31,6 @@ class TrainingState:
     """How often validations have lowered the learning rate."""
     window: list[int] = field(default_factory=list)
     """The updates of the last regular checkpoints, for averaging."""
-    components: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The states of components, by name, that validations change."""
-    linear_layers: str = "PyTorch"
-    """What computes linear layers (`products_by`)."""
     stopped: str | None = None
     """Why training ended; None while it goes on."""
 

@@ -1,5 +1,6 @@
 """Training a run: the loop from the first update, or the first one after a checkpoint, to the final weights."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
@@ -15,14 +16,13 @@ from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError, shortened
 from nmtcore.features.examples import Examples
 from nmtcore.lock import locked
-from nmtcore.model.device import explain_out_of_memory
+from nmtcore.model.device import explain_out_of_memory, measured_peak, peak_memory
 from nmtcore.model.linear import products_by
 from nmtcore.model.trees import DivergedTrees
 from nmtcore.training.batch_plan import EpochPlan
-from nmtcore.training.checkpoints import Checkpoints, named_weights
+from nmtcore.training.checkpoints import Checkpoints
 from nmtcore.training.data import TrainingData, prepare_training_data
 from nmtcore.training.log import TrainingLog
-from nmtcore.training.speed import measured_peak, peak_memory, update_operations
 from nmtcore.training.state import TrainingState, end_reason, learning_rate, lowers_rate
 from nmtcore.training.update import (
     Adam,
@@ -35,9 +35,10 @@ from nmtcore.training.update import (
     term_names,
     tf32,
     training_line,
+    update_operations,
     used_precision,
 )
-from nmtcore.training.validation import Validate, is_better, validation_scores
+from nmtcore.training.validation import Validate, validation_scores
 from nmtcore.training.world import Interrupted, Signals, World, join_world, silent
 
 
@@ -152,24 +153,13 @@ class Trainer:
 
         Only the first process searches for it, since a search deletes damaged checkpoints; the others load the same.
         """
-        way = products_by(self.world.device)
         newest = self.checkpoints.newest() if self.world.is_main else None
         update = int(self.world.sum([(-1.0 if newest is None else float(newest)) if self.world.is_main else 0.0])[0])
-        if update < 0:
-            self.world.broadcast_weights([tensor for _, tensor in named_weights(self.model)])
-        else:
+        if update >= 0:
             self.state = self.checkpoints.load(update, self.model, self.optimiser)
             for component in self.model.components:
-                if component.name in self.state.components:
-                    component.restore_training_state(self.state.components[component.name])
                 component.begin_epoch(self.state.trained_epoch)  # the validation of its last update may be to come
             self.log(f"Resuming from the checkpoint of update {update}.")
-            if self.state.linear_layers != way:
-                self.log(
-                    f"Until then, linear layers were computed by {self.state.linear_layers}: the weights will differ "
-                    "from those of a training without interruption."
-                )
-        self.state.linear_layers = way
         self.began, self.history = time.monotonic() - self.state.seconds, None
         if self.world.is_main:
             positions = {"update": self.state.update, "validated": self.state.validated}
@@ -264,15 +254,13 @@ class Trainer:
             self.stop_on_signal()
         metric, perplexity = settings.validation.metric, scores["perplexity"]
         score = -perplexity if metric == "perplexity" else scores[metric]
-        better = is_better(score, state.best_score)
+        better = math.isfinite(score) and (state.best_score is None or score > state.best_score)
         if better:
             state.best_score, state.best_update = score, state.update
         state.waited = 0 if better else state.waited + 1
         before = state.scores.get("perplexity")
         state.lowered += lowers_rate(settings.schedule, waited=state.waited, perplexity=perplexity, before=before)
         state.scores, state.validated = scores, state.update
-        for component in self.model.components:
-            component.after_validation(scores)
         self.saved = False
         state.seconds = time.monotonic() - self.began
         if self.history is not None:
@@ -286,8 +274,6 @@ class Trainer:
         self.report_updates()
         state = self.state
         state.seconds = time.monotonic() - self.began
-        states = {component.name: component.training_state() for component in self.model.components}
-        state.components = {name: component_state for name, component_state in states.items() if component_state}
         if self.world.is_main:
             self.checkpoints.save(state, self.model, self.optimiser)
         self.world.wait()

@@ -11,12 +11,16 @@ from torch import Tensor, nn
 
 from nmtcore.config.training import TrainingSettings
 from nmtcore.errors import UserError
+from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.components.base import Component
 from nmtcore.model.losses import TRANSLATION, Losses
 from nmtcore.model.trees import TooLongForTrees
 from nmtcore.training.log import TRANSLATION_LOSS
 from nmtcore.training.world import World
+
+OPERATIONS = 6
+"""Per entry of a weight matrix and token: a multiplication and an addition forward, and twice as many backward."""
 
 
 def term_names(components: Sequence[Component]) -> tuple[str, ...]:
@@ -70,11 +74,22 @@ def possible_losses(
     while len(batch):
         try:
             with autocast(settings, batch.source_BS.device):
-                return model.loss(batch, **smoothing, loss_chunk=settings.loss_chunk), batch
+                return model.loss(batch, **smoothing), batch
         except TooLongForTrees as error:
             log(f"{work} leaves out a sentence: {error.problem}.")
             batch = batch.without(error.row)
     return None, batch
+
+
+def update_operations(model: TranslationModel, batches: Sequence[Batch]) -> int:
+    """Count the operations of an update in products with weight matrices of the base, without padding.
+
+    Products within attention, and those of components, are left out: some percent.
+    """
+    source, target = model.settings.weights
+    target += model.target_embedding.weight.numel()
+    sources = sum(int(batch.source_lengths_B.sum()) for batch in batches)  # on the CPU: no waiting for a GPU
+    return OPERATIONS * (source * sources + target * sum(batch.counts.get(TRANSLATION, 0) for batch in batches))
 
 
 def zero_sums(names: Sequence[str], device: torch.device) -> dict[str, Tensor]:

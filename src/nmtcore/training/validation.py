@@ -3,7 +3,6 @@
 Shapes: B sentences.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
@@ -14,14 +13,7 @@ from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import measure_names
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.training.data import TrainingData
-from nmtcore.training.update import (
-    add_losses,
-    count_terms,
-    perplexity,
-    possible_losses,
-    term_names,
-    zero_sums,
-)
+from nmtcore.training.update import add_losses, count_terms, perplexity, possible_losses, term_names, zero_sums
 from nmtcore.training.world import Signals, World
 
 Validate = Callable[[nn.Module], dict[str, float]]
@@ -54,11 +46,6 @@ def validation_scores(
     metric = settings.validation.metric
     all_scores[metric] = world.sum([all_scores[metric] if world.is_main else 0.0])[0]
     return all_scores
-
-
-def is_better(score: float, best: float | None) -> bool:
-    """Return whether a score (more is better) is finite and above the best so far."""
-    return math.isfinite(score) and (best is None or score > best)
 
 
 def _process_sums(

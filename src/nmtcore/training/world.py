@@ -140,13 +140,6 @@ class World:
         for parameter, piece in zip(parameters, pieces, strict=True):
             parameter.grad.copy_(piece.view_as(parameter))
 
-    def broadcast_weights(self, tensors: Sequence[torch.Tensor]) -> None:
-        """Copy the first process's tensors into those of all other processes."""
-        if self.size > 1:
-            with _detect_ended_processes():
-                for tensor in tensors:
-                    distributed.broadcast(tensor.detach(), src=0)
-
 
 @contextmanager
 def join_world(device: torch.device | str) -> Iterator[World]:

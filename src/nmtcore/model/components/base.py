@@ -166,16 +166,6 @@ class Component(nn.Module, Generic[Note]):
     def begin_epoch(self, epoch: int) -> None:
         """Prepare for the updates of an epoch (from 1), also when training resumes within it or at its end."""
 
-    def after_validation(self, scores: Mapping[str, float]) -> None:
-        """Adapt to the scores of a validation: perplexity, losses, accuracies, and the recipe's metric."""
-
-    def training_state(self) -> dict[str, Any]:
-        """Return what validations have changed, as plain values, for a checkpoint."""
-        return {}
-
-    def restore_training_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from the values that `training_state` returned."""
-
     @property
     def parses(self) -> bool:
         """Whether this component scores the head of every word."""

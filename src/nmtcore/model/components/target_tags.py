@@ -5,9 +5,6 @@ Every subword of a word has the word's tag, and `</s>` a tag of its own; a sente
 Shapes: B sentences, N target tokens, T target.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -43,9 +40,6 @@ class TargetTags(Component[Tensor]):
             0 & \text{otherwise}
         \end{cases}
 
-    With `returns_below`, which is not in the paper, a loss that has ended begins again after a validation with a lower
-    accuracy: the rest of that epoch already has the first weight, and the next one is epoch 1 of these equations.
-
     Subclasses note the scores of all tags, (N, L). Raises UserError if the target has no
     vocabulary of these tags.
     """
@@ -56,7 +50,7 @@ class TargetTags(Component[Tensor]):
         vocabulary = label_vocabulary(build.labels, self.label_column, name=build.name, side="target")
         self.label_count = len(vocabulary)
         self.tag_names = (*vocabulary, END_TAG, START_TAG)
-        self._epoch = self._first_epoch = 1
+        self._epoch = 1
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the tag of every real target token, `NO_LABEL` without one, and count the tags.
@@ -88,30 +82,13 @@ class TargetTags(Component[Tensor]):
 
     @property
     def loss_weight(self) -> float:
-        """The factor of the tag loss: `weight * decay^(epochs since the first)`, 0 at the end (equation 3.22).
-
-        Where the loss has returned, the first epoch may be the next one; until then the factor is `weight`.
-        """
-        decayed = self.settings.decay ** max(0, self._epoch - self._first_epoch)
+        """The factor of the tag loss: `weight * decay^(epochs since the first)`, 0 at the end (equation 3.22)."""
+        decayed = self.settings.decay ** (self._epoch - 1)
         return self.settings.weight * decayed if decayed > self.settings.least else 0.0
 
     def begin_epoch(self, epoch: int) -> None:
         """Let the weight decay."""
         self._epoch = epoch
-
-    def after_validation(self, scores: Mapping[str, float]) -> None:
-        """Begin again with the tag loss if it has ended and accuracy has fallen below `returns_below`."""
-        threshold = self.settings.returns_below
-        if threshold is not None and not self.loss_weight and scores[f"accuracy/{self.name}"] < threshold:
-            self._first_epoch = self._epoch + 1
-
-    def training_state(self) -> dict[str, Any]:
-        """Return the epoch from which the weight decays, unless that is the first."""
-        return {"first_epoch": self._first_epoch} if self._first_epoch > 1 else {}
-
-    def restore_training_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from the values that `training_state` returned."""
-        self._first_epoch = state["first_epoch"]
 
 
 class TagAttention(TargetTags):

@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +34,6 @@ TRAINING = {
 def write_job(folder: Path) -> TrainingJob:
     """Write the files of a job for two processes on the CPU: sentences as sources, their reversals as targets."""
     run = run_settings(training=build(TrainingSettings, TRAINING, where="test"))
-    run = replace(run, model=replace(run.model, dropout=0.1))
     write_segmentation(folder / "segmentation")
     generator = np.random.default_rng(1)
     for split, count in (("train", 200), ("dev", 10)):
