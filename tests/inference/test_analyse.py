@@ -115,7 +115,7 @@ def test_tags_and_gates_are_those_of_the_translation(bundle, tmp_path):
         return
     for sentence in sentences:
         assert sentence.gates.pieces == sentence.target_tokens[:-1]
-        ids = [bundle.target_vocabulary.entries.index(piece) for piece in sentence.gates.pieces]
+        ids = [bundle.vocabularies["target"].entries.index(piece) for piece in sentence.gates.pieces]
         alone = with_targets(examples_of_text(bundle, [sentence.text]), [ids])
         np.testing.assert_allclose(sentence.gates.norms, gate_norms(bundle.model, alone)[0][:-1], rtol=1e-4)
 

@@ -187,7 +187,7 @@ def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(
 
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
-    tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
+    tokens = bundle.vocabularies["target"].ids(["the", "ca@@", "t", "."])
     assert bundle.output.text(tokens) == "the cat."
     assert bundle.output.text(tokens, tokens[:1]) == "the cat. the"
 

@@ -37,7 +37,7 @@ from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.ctranslate2_model import check_exportable, write_model
+from nmtcore.inference.export import check_exportable, write_model
 from nmtcore.inference.search import NEVER_GENERATED, translate_examples
 from nmtcore.inference.text import InputSentence
 from nmtcore.model.batch import make_batch

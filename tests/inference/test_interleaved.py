@@ -54,7 +54,7 @@ def tagged_bundle(folder, run, *, seed=1, train=far_from_uniform):
 def test_raw_text_has_tags_before_its_words(tmp_path):
     bundle = tagged_bundle(tmp_path / "model", run_with("source"))
     examples = examples_of_text(bundle, ["the cab", "", "the dog", "x"])
-    entries = [bundle.source_vocabulary.tokens(row.tolist()) for row in examples.source.ids]
+    entries = [bundle.vocabularies["source"].tokens(row.tolist()) for row in examples.source.ids]
     root, inner = map(tag_entry, ("x|root", "x|x"))
     assert entries == [[root, "the", inner, "ca@@", "b"], ["the", "dog"], [root, "<unk>"]]
     assert examples.source.word_of_subword[0].tolist() == [-1, 0, -1, 1, 1]
@@ -69,10 +69,10 @@ def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
         nbest = list(bundle.translate_n_best(LINES, n_best=3))
         assert [len(texts) for texts in nbest] == [3, 1, 1, 3, 3, 3, 3]
         assert not [text for texts in nbest for text, _ in texts if "|" in text or "  " in text]
-        target = bundle.target_vocabulary, bundle.target_segmenter
+        target = bundle.vocabularies["target"], bundle.segmenters["target"]
         translations = translate_examples(bundle.model, examples_of_text(bundle, LINES), bundle.search_settings())
         for (best,) in translations:
-            seen |= set(bundle.target_vocabulary.tokens(best.tokens)) & {tag_entry("x|root"), tag_entry("x|x")}
+            seen |= set(bundle.vocabularies["target"].tokens(best.tokens)) & {tag_entry("x|root"), tag_entry("x|x")}
             words = [word.word for word in bundle.transforms.locate_words(best.tokens, *target)]
             assert " ".join(words) == bundle.output.text(best.tokens)
             assert all(word and not word.startswith(" ") for word in words)

@@ -29,8 +29,7 @@ from nmtcore.inference.attention import observed
 from nmtcore.inference.batches import in_batches
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, GATES_SCHEMA, PREDICTED_TAGS_SCHEMA
-from nmtcore.inference.scoring import gate_norms, write_gates
-from nmtcore.inference.tags import predict_tags
+from nmtcore.inference.scoring import gate_norms, predict_tags, write_gates
 from nmtcore.model.batch import make_batch
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.vocabulary import BOS, EOS, Vocabulary
@@ -164,7 +163,7 @@ def test_lines_and_parts_of_very_long_lines_are_numbered_across_chunks(attending
 def generated_tags_by_prefixes(bundle, source, tokens):
     """Read the tags before the words of an interleaved translation, each with its probability after what precedes."""
     tagged, word, tag, tag_of_word = [], "", (None, None), None
-    for i, entry in enumerate(bundle.target_vocabulary.tokens(tokens)):
+    for i, entry in enumerate(bundle.vocabularies["target"].tokens(tokens)):
         if entry.startswith(" "):
             batch = make_batch(examples_of(side([source]), side([tokens[:i]])), [0])
             with torch.no_grad():
@@ -183,7 +182,7 @@ def generated_tags_by_prefixes(bundle, source, tokens):
 def tags_by_prefixes(bundle, source, tokens):
     """Predict the tags of a translation word by word, each from a batch that ends in its first subword."""
     tagged, word = [], ""
-    names, texts = bundle.model.tagger.tag_names, bundle.target_vocabulary.tokens(tokens)
+    names, texts = bundle.model.tagger.tag_names, bundle.vocabularies["target"].tokens(tokens)
     for i, piece in enumerate(texts):
         if not word:
             target = side([tokens[:i]], features={"ccg": [[0] * i]})
@@ -207,7 +206,9 @@ def test_tags_equal_a_double_loop(tagging, monkeypatch, tokens_per_batch):
     """Of random translations of random sources."""
     monkeypatch.setattr(tags, "in_batches", partial(in_batches, tokens=tokens_per_batch))
     by_prefixes = generated_tags_by_prefixes if tagging.transforms.tags_targets else tags_by_prefixes
-    drawn = [random_examples(40, seed=seed, vocabulary=len(tagging.target_vocabulary)).source.ids for seed in (1, 2)]
+    drawn = [
+        random_examples(40, seed=seed, vocabulary=len(tagging.vocabularies["target"])).source.ids for seed in (1, 2)
+    ]
     sources, translations = [[5, *row] for row in drawn[0]], [row.tolist() for row in drawn[1]]
     predicted = predict_tags(tagging, examples_of(side(sources)), translations)
     names = []

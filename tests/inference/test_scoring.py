@@ -82,9 +82,9 @@ def read(bundle, source, target):
 
 def text_score(bundle, source, target):
     """Score a pair of texts in a batch of its own, from ids."""
-    segmenters = (bundle.source_segmenter, bundle.target_segmenter)
+    segmenters = (bundle.segmenters["source"], bundle.segmenters["target"])
     pieces = [own.segment(text.split()).pieces for own, text in zip(segmenters, (source, target), strict=True)]
-    source_ids, target_ids = bundle.source_vocabulary.ids(pieces[0]), bundle.target_vocabulary.ids(pieces[1])
+    source_ids, target_ids = bundle.vocabularies["source"].ids(pieces[0]), bundle.vocabularies["target"].ids(pieces[1])
     return score_targets(bundle.model, examples_of(side([source_ids]), side([target_ids])))[0]
 
 
@@ -136,9 +136,9 @@ def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch, run, sour
     monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: test_raw.Chain())
     bundle = load_bundle(write_bundle(tmp_path / "model", run, label_names=["x|root", "x|x"]))
     (score,) = read(bundle, ["the cat"], ["a dog"])
-    ids = bundle.source_vocabulary.ids(source)
+    ids = bundle.vocabularies["source"].ids(source)
     assert UNK not in ids
-    pair = examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
+    pair = examples_of(side([ids]), side([bundle.vocabularies["target"].ids(["a", "dog"])]))
     assert score == pytest.approx(score_targets(bundle.model, pair)[0], rel=1e-5)
 
 

@@ -13,8 +13,7 @@ from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.bases import RecurrentSettings
 from nmtcore.config.components.base import ComponentSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.features.examples import Examples
-from nmtcore.features.schema import TOKENS_SCHEMA, labels_of
+from nmtcore.features.examples import TOKENS_SCHEMA, Examples, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import FORMAT, MANIFEST, Bundle, save_bundle
