@@ -1,20 +1,16 @@
 """Models with interleaved tags: bundles, raw text, limits of length, and labels of other data."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import ending_at_once, examples_of_text, write_bundle
+from inference.tiny import examples_of_text, write_bundle
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.training import DecodingSettings
 from nmtcore.config.transforms import InterleaveSettings
 from nmtcore.errors import UserError
-from nmtcore.experiment.inference import load_run
 from nmtcore.inference.bundle import load_bundle, load_initial_weights
-from nmtcore.inference.search import length_limits, translate_examples
+from nmtcore.inference.search import translate_examples
 from nmtcore.segmentation.vocabulary import tag_entry
 
 SIDES = ("source", "target")
@@ -79,20 +75,6 @@ def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
     assert seen, "no hypothesis had a tag"
 
 
-def test_limits_of_length_do_not_count_tags(tmp_path):
-    settings = DecodingSettings(beam=1, min_length=2, max_length_ratio=1.0, max_length_extra=1, max_length=4)
-    bundle = tagged_bundle(tmp_path / "model", run_with("source", "target", decoding=settings))
-    examples = examples_of_text(bundle, ["the", "the cat the", "the cat . " * 5])
-    limits = length_limits(bundle.search_settings(), examples.source.subword_counts.tolist())
-    assert examples.source.ids.lengths.tolist() == [2, 6, 30]
-    assert limits == [2 * 2, 2 * 4, 2 * 4]
-    hypotheses = translate_examples(bundle.model, examples, bundle.search_settings())
-    assert all(len(best.tokens) <= limit for (best,), limit in zip(hypotheses, limits, strict=True))
-    shortest = tagged_bundle(tmp_path / "shortest", bundle.run, train=ending_at_once)
-    hypotheses = translate_examples(shortest.model, examples, shortest.search_settings())
-    assert [len(best.tokens) for (best,) in hypotheses] == [2 * 2] * 3
-
-
 def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
     run = run_with("source", "target")
     bundle = tagged_bundle(tmp_path / "model", run)
@@ -102,10 +84,3 @@ def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
         other = {**bundle.labels, "source": {"dg_a": [*LABEL_SPECIALS, *labels]}}
         with pytest.raises(UserError, match=r"The model in .*/model was trained with .*: train it again\."):
             load_initial_weights(bundle.model, tmp_path / "model", **folders, labels=other)
-
-
-def test_a_model_of_another_data_set_is_refused(tmp_path):
-    run, folder = run_with("source"), tmp_path / "model"
-    tagged_bundle(folder, run)
-    with pytest.raises(UserError, match=rf"{folder} was trained on the data set {run.dataset}, not on other"):
-        load_run(replace(run, dataset="other"), folder, "cpu")
