@@ -33,7 +33,7 @@ from random_models import random_model, random_sources
 from nmtcore.config.training import DecodingSettings, TransformerSettings
 from nmtcore.features.examples import Examples
 from nmtcore.inference.bundle import Bundle, load_bundle
-from nmtcore.inference.ctranslate2_model import check_exportable, write_model
+from nmtcore.inference.export import check_exportable, write_model
 from nmtcore.inference.search import length_limits, translate_examples
 from nmtcore.inference.text import read_text
 from nmtcore.model.transformer import Transformer
@@ -74,7 +74,7 @@ def trained_task(bundle: Bundle, lines: list[bytes]) -> Task:
     return Task(
         model=bundle.model,
         examples=examples,
-        entries=(bundle.source_vocabulary.entries, bundle.target_vocabulary.entries),
+        entries=(bundle.vocabularies["source"].entries, bundle.vocabularies["target"].entries),
         limits=length_limits(search, examples.source.subword_counts.tolist()),
         search=search,
     )

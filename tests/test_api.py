@@ -123,7 +123,7 @@ def test_trees_are_those_of_the_command(model, folder, method):
 def test_attention_is_that_of_the_translations(model, folder):
     bundle = load_observed_bundle(folder)
     read = bundle.reader.read(list(read_text(LINES)))
-    tokens = [bundle.target_vocabulary.ids(own["cross.0.0"].queries[:-1]) for own in model.attention(LINES) if own]
+    tokens = [bundle.vocabularies["target"].ids(own["cross.0.0"].queries[:-1]) for own in model.attention(LINES) if own]
     expected = list(chain.from_iterable(attention_rows(bundle, read.examples, tokens)))
     first, none, last = model.attention(LINES)
     assert none == {}

@@ -162,14 +162,10 @@ class Model:
         from nmtcore.inference.search import translate_examples
 
         read = self.bundle.reader.read(list(_texts(sentences)))
-        read.check_lengths()
         best = translate_examples(self.bundle.model, read.examples, self.bundle.search_settings(), scores=False)
         tokens = [hypotheses[0].tokens for hypotheses in best]
         rows = chain.from_iterable(attention_rows(self._observed, read.examples, tokens))
-        return [
-            SentenceAttention(map(AttentionMap.of, chain.from_iterable(parts)))
-            for parts in read.sources.by_sentence(rows)
-        ]
+        return [SentenceAttention(map(AttentionMap.of, maps)) for maps in read.sources.of_all(rows, [])]
 
     @cached_property
     def _observed(self) -> "Bundle":

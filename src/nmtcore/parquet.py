@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -186,20 +187,25 @@ def paired_streams(
             )
         count = min(unread[0].num_rows, unread[1].num_rows)
         pair = unread[0].slice(0, count), unread[1].slice(0, count)
-        _check_ids(pair, files, start=start, row=row)
+        check_ids(*(batch.column("id").to_numpy() for batch in pair), files=files, rows=(start + row, row))
         yield pair
         unread = [batch.slice(count) for batch in unread]
         row += count
 
 
-def _check_ids(
-    batches: tuple[pa.RecordBatch, pa.RecordBatch], files: tuple[str | Path, str | Path], *, start: int, row: int
+def check_ids(
+    ids: np.ndarray, other_ids: np.ndarray, *, files: tuple[str | Path, str | Path], rows: tuple[int, int] = (0, 0)
 ) -> None:
-    ids = [batch.column("id").to_numpy() for batch in batches]
-    different = (ids[0] != ids[1]).nonzero()[0]
-    if len(different):
-        k = int(different[0])
+    """Raise `UserError` if the ids of two files differ, which were read from the given `rows` on."""
+    first, other = files
+    if len(ids) != len(other_ids):
+        counts = rows[0] + len(ids), rows[1] + len(other_ids)
         raise UserError(
-            f"{files[1]}, row {row + k}, has pair {ids[1][k]}, but {files[0]}, row {start + row + k}, has pair "
-            f"{ids[0][k]}: delete the older file and run again."
+            f"{first} has {counts[0]} rows, but {other} has {counts[1]}: delete the older file and run the workflow "
+            "again."
+        )
+    for k in (ids != other_ids).nonzero()[0][:1]:
+        raise UserError(
+            f"{other}, row {rows[1] + k}, has pair {other_ids[k]}, but {first}, row {rows[0] + k}, has pair {ids[k]}: "
+            "delete the older file and run the workflow again."
         )

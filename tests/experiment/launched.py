@@ -16,7 +16,7 @@ from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.experiment.launch import train_distributed
 from nmtcore.experiment.training import TrainingJob
-from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.examples import TOKENS_SCHEMA
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.vocabulary import SPECIALS
 from nmtcore.training.checkpoints import Checkpoints

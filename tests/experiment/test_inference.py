@@ -18,7 +18,7 @@ from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.scores import score_tests
 from nmtcore.experiment import inference, training
 from nmtcore.experiment.inference import translate_split
-from nmtcore.features.schema import syntax_schema
+from nmtcore.features.examples import syntax_schema
 from nmtcore.files import read_json, read_lines
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.model import trees

@@ -13,8 +13,7 @@ from nmtcore.config.features import LABEL_COLUMNS, ParsingTaskSettings
 from nmtcore.config.runs import RunSettings, SentencesSettings
 from nmtcore.errors import UserError
 from nmtcore.experiment.load_examples import load_run_labels, load_sources, load_training
-from nmtcore.features.examples import Examples
-from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA, TOKENS_SCHEMA
+from nmtcore.features.examples import LINEARISED_TOKENS_SCHEMA, TOKENS_SCHEMA, Examples
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows

@@ -16,9 +16,15 @@ from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
-from nmtcore.experiment.inference import parse_gold
+from nmtcore.experiment.inference import (
+    ModelOnSplit,
+    measure_attention,
+    measure_contrasts,
+    measure_gates,
+    measure_heads,
+    parse_gold,
+)
 from nmtcore.experiment.load_examples import load_sources
-from nmtcore.experiment.measure import ModelOnSplit, measure_attention, measure_contrasts, measure_gates, measure_heads
 from nmtcore.files import read_json
 from nmtcore.inference.analyse import translate_and_write
 from nmtcore.inference.attention import load_observed_bundle

@@ -24,8 +24,7 @@ from nmtcore.config.datasets import ExistingSettings
 from nmtcore.config.features import LABEL_COLUMNS, InterleaveSettings
 from nmtcore.config.training import DecodingSettings, EvaluationSettings
 from nmtcore.experiment import training
-from nmtcore.experiment.inference import parse_gold, translate_split
-from nmtcore.experiment.measure import ModelOnSplit, measure_attention
+from nmtcore.experiment.inference import ModelOnSplit, measure_attention, parse_gold, translate_split
 from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.analyse import translate_and_write
@@ -212,7 +211,7 @@ def test_a_very_long_line_is_translated_as_its_parts_are(tmp_path):
     bundle = write_features(tmp_path, run)
     parts, size = [[]], 0
     for word in LINES[4].split():
-        pieces = len(bundle.source_segmenter.segment([word]).pieces)
+        pieces = len(bundle.segmenters["source"].segment([word]).pieces)
         if size + pieces > LONGEST:
             parts, size = [*parts, []], 0
         parts[-1].append(word)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.features.examples import TOKENS_SCHEMA
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import TOKENS_SCHEMA
 from nmtcore.features.syntax import AnnotatedWords
 from nmtcore.files import write_json
 from nmtcore.parquet import write_rows

@@ -6,8 +6,7 @@ import pytest
 from features.sentences import lists_of
 
 from nmtcore.errors import UserError
-from nmtcore.features.examples import concatenate, load_examples
-from nmtcore.features.schema import syntax_schema
+from nmtcore.features.examples import concatenate, load_examples, syntax_schema
 from nmtcore.parquet import write_rows
 
 INTEGERS = pa.list_(pa.int32())

@@ -9,9 +9,8 @@ from pair_files import write_corpus
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import load_examples
+from nmtcore.features.examples import TOKENS_SCHEMA, features_of, load_examples
 from nmtcore.features.extract import extract_subwords, extract_syntax
-from nmtcore.features.schema import TOKENS_SCHEMA, features_of
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation

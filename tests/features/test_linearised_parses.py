@@ -5,9 +5,8 @@ import pytest
 from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.config.corpora import SegmentationSettings
-from nmtcore.features.examples import load_linearised_parses
+from nmtcore.features.examples import LINEARISED_TOKENS_SCHEMA, load_linearised_parses
 from nmtcore.features.extract import extract_subwords
-from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA
 from nmtcore.files import write_text
 from nmtcore.parquet import write_rows
 from nmtcore.segmentation.segmenter import Segmenter

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmtcore.features import sources
-from nmtcore.features.examples import Examples, SideExamples, concatenate
+from nmtcore.features.examples import Examples, SideExamples, columns_of, concatenate
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import columns_of
 from nmtcore.features.sources import cut_sources, long_pairs, part_ranges
 from nmtcore.features.syntax import column_of
 from nmtcore.features.transforms.chain import Transforms

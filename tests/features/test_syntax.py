@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from nmtcore.annotation.labels import dg_a, dg_b
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
-from nmtcore.features.examples import ragged_column
-from nmtcore.features.schema import features_of, syntax_schema
+from nmtcore.features.examples import features_of, ragged_column, syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
 

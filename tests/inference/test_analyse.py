@@ -17,12 +17,10 @@ from nmtcore.config.components import (
     PascalSettings,
     SisaSettings,
     TagAttentionSettings,
-    TreeHeadSettings,
 )
-from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
+from nmtcore.config.features import InterleaveSettings
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.inference import analyse
 from nmtcore.inference.analyse import analyse_sentences, translate_and_write
 from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.batches import with_targets
@@ -38,9 +36,7 @@ CCG = {"target": {"ccg_tags": "easyccg"}}
 RUNS = {
     "base": run_settings(),
     "depparse": run_settings(DepParseSettings(layer=1), evaluation=EvaluationSettings(roots="many")),
-    "wrapped": run_settings(transforms={"parsing_task": ParsingTaskSettings()}),
     "sisa": run_settings(SisaSettings(layer=1)),
-    "tree_head": run_settings(TreeHeadSettings(layer=0)),
     "diagonalparse": run_settings(DiagonalParseSettings(layer=0)),
     "sa_nmt": run_settings(HeadSelectionSettings(), **RECURRENT),
     "sa_nmt_separate": run_settings(HeadSelectionSettings(annotations="separate"), **RECURRENT),
@@ -115,14 +111,9 @@ def test_tags_and_gates_are_those_of_the_translation(bundle, tmp_path):
         return
     for sentence in sentences:
         assert sentence.gates.pieces == sentence.target_tokens[:-1]
-        ids = [bundle.target_vocabulary.entries.index(piece) for piece in sentence.gates.pieces]
+        ids = [bundle.vocabularies["target"].entries.index(piece) for piece in sentence.gates.pieces]
         alone = with_targets(examples_of_text(bundle, [sentence.text]), [ids])
         np.testing.assert_allclose(sentence.gates.norms, gate_norms(bundle.model, alone)[0][:-1], rtol=1e-4)
-
-
-@pytest.fixture(scope="module")
-def parser(tmp_path_factory):
-    return load_observed_bundle(write_bundle(tmp_path_factory.mktemp("parser") / "model", RUNS["depparse"]))
 
 
 @pytest.fixture
@@ -175,13 +166,3 @@ def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path, gold):
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["NP"]))
     with pytest.raises(UserError, match=r"reads ccg of the source side, .* which a CoNLL-U file does not have"):
         analyse_sentences(bundle, read_treebank(gold), limit=9)
-
-
-def test_sentences_that_are_too_much_are_named(parser, monkeypatch):
-    for module in ("features.sources", "inference.text"):
-        monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", 5)
-    with pytest.raises(UserError, match=r"^standard input, line 3: the sentence has more than 5 subwords: split it\.$"):
-        analysed(parser, ["the", "", "the cat the dog the the"])
-    monkeypatch.setattr(analyse, "MAX_WEIGHTS", 50)
-    with pytest.raises(UserError, match=r"more than 50 attention weights, .* show fewer \(--limit\), or shorter ones"):
-        analysed(parser, ["the cat"])

@@ -99,28 +99,6 @@ def change_json(name, **changes):
     return change
 
 
-def change_weights(edit):
-    """Change the bytes of the weights, and their checksum."""
-
-    def change(folder):
-        path = folder / "weights.safetensors"
-        path.write_bytes(edit(path.read_bytes()))
-        fit_checksums(folder)
-
-    return change
-
-
-def overlapping(weights):
-    """Let the first tensor begin where the second does."""
-    size = 8 + int.from_bytes(weights[:8], "little")
-    tensors = json.loads(weights[8:size])
-    first, second, *_ = (own["data_offsets"] for own in tensors.values())
-    first[0] = second[0]
-    header = json.dumps(tensors).encode()
-    return len(header).to_bytes(8, "little") + header + weights[size:]
-
-
-WRONG = r"{} does not hold what it should: .+"
 FILES = ("weights.safetensors", "run.json", "codes")
 
 
@@ -129,17 +107,11 @@ FILES = ("weights.safetensors", "run.json", "codes")
     [
         *((lambda folder, name=n: (folder / name).unlink(), f"{n} is missing") for n in (*FILES, "bundle.json")),
         *((damage(name), f"the sha256 of {name} differs from that in bundle.json") for name in FILES),
-        *(
-            (lambda folder, own=own: write_json(folder / "bundle.json", own), "bundle.json is not of format 3")
-            for own in ({"format": 99, "files": {}}, [1])
-        ),
+        (lambda folder: write_json(folder / "bundle.json", {"format": 99}), "bundle.json is not of format 3"),
+        (shutil.rmtree, "there is no such folder"),
         (
             change_json("run.json", model={"width": 8, "heads": 2}),
             r"\S+ in weights\.safetensors does not fit run\.json and the vocabularies",
-        ),
-        *(
-            (change_weights(edit), WRONG.format("weights.safetensors"))
-            for edit in (lambda data: data[:-1], lambda data: b"", lambda data: data + b"x", overlapping)
         ),
     ],
 )
@@ -150,28 +122,15 @@ def test_broken_models_are_refused(copy, change, reason):
     assert re.fullmatch(rf"{copy} is not a whole model \({reason}\): copy or train it again\.", str(error.value))
 
 
-def test_other_paths_are_explained(folder):
-    with pytest.raises(UserError, match=r"nowhere is not a model: there is no such folder\."):
-        load_bundle(folder / "nowhere")
-    with pytest.raises(UserError, match=r"run\.json is not a model: a model is a folder, and this is a file\."):
-        load_bundle(folder / "run.json")
+def test_the_folder_of_a_run_is_explained(folder):
     with pytest.raises(UserError, match=f"is not a model but contains one: {folder}"):
         load_bundle(folder.parent)
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"base": "recurent"}, "base: unknown base 'recurent'. Did you mean recurrent?"),
-        ({"decoding": {"beams": 4}}, "decoding: unknown key 'beams'. Did you mean beam?"),
-        ({"words": []}, "words: expected keys and values, found []."),
-    ],
-)
-def test_models_with_other_settings_are_refused(copy, changes, sentence):
-    change_json("run.json", **changes)(copy)
-    with pytest.raises(UserError) as error:
+def test_models_with_other_settings_are_refused(copy):
+    change_json("run.json", decoding={"beams": 4})(copy)
+    with pytest.raises(UserError, match=r"run\.json: decoding: unknown key 'beams'\. Did you mean beam\?"):
         load_bundle(copy)
-    assert str(error.value) == f"{copy / 'run.json'}: {sentence}"
 
 
 def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(bundle):
@@ -186,9 +145,8 @@ def test_every_line_has_one_translation_whatever_the_chunks_and_the_other_lines(
 
 def test_text_is_detokenised_by_the_settings_of_words(tmp_path):
     bundle = load_bundle(write_bundle(tmp_path / "model", run_settings(words="moses")))
-    tokens = bundle.target_vocabulary.ids(["the", "ca@@", "t", "."])
+    tokens = bundle.vocabularies["target"].ids(["the", "ca@@", "t", "."])
     assert bundle.output.text(tokens) == "the cat."
-    assert bundle.output.text(tokens, tokens[:1]) == "the cat. the"
 
 
 def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path):
@@ -213,6 +171,7 @@ def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path)
         load_initial_weights(model, other, run=run, segmentation=tmp_path / "segmentation", labels={})
 
 
+REFUSED = "has a component of its author's own, 'shift', which is not at config/components/shift.py"
 WRITTEN = "return embedded_BSD + self.settings.strength * self.vector_D.to(embedded_BSD.dtype)\n"
 
 
@@ -243,7 +202,7 @@ def test_the_copy_is_never_run(model_with_own, code, monkeypatch):
     own.parent.mkdir(parents=True)
     own.write_text((model_with_own / "own.shift.py").read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.chdir(model_with_own)
-    with pytest.raises(UserError, match="has a component of its author's own, 'shift', which is not at config/comp"):
+    with pytest.raises(UserError, match=REFUSED):
         load_bundle(model_with_own)
 
 
@@ -252,5 +211,5 @@ def test_another_version_is_refused_unless_only_comments_differ(model_with_own, 
     code.write_text(f"# A comment.\n{text}", encoding="utf-8")
     assert load_bundle(model_with_own).translate(["the cat"])
     code.write_text(text.replace(WRITTEN, WRITTEN.replace("+", "-")), encoding="utf-8")
-    with pytest.raises(UserError, match=r"another version of config/components/shift.py, which is .*own"):
+    with pytest.raises(UserError, match=REFUSED):
         load_bundle(model_with_own)

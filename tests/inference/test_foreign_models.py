@@ -46,9 +46,7 @@ def error_of(command, *arguments):
 
 LOCATIONS = {
     "absolute": ("{root}/sent/parser", "sent/parser", "here"),
-    "above": ("../parser", "parser", "here"),
     "in the working directory": ("parser", "here/parser", "here"),
-    "in the bundle, relative": ("../bundle/model/parser", "bundle/model/parser", "here"),
     "the bundle itself": (".", "bundle/model", "bundle/model"),
 }
 """The name of a model in the bundle, the folder to which it would lead if names were paths, the working directory."""
@@ -91,7 +89,6 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path, mark):
     """Neither a plug-in of spaCy nor a module with the name of one that the package imports."""
     plant_package(tmp_path / "here" / "parser")
     plant_package(tmp_path / "here" / "torch")
-    plant_package(tmp_path / "here" / "spacy")
     model = bundle(tmp_path / "model", "spacy", "parser")
     command = [sys.executable, "-m", "nmtcore", "translate", str(model)]
     process = subprocess.run(command, input=b"the\n", capture_output=True, cwd=tmp_path / "here", check=False)
@@ -125,12 +122,3 @@ def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, too
     sentence = error_of("translate", model, *options)
     assert "fails even on 'Yes .'" in sentence
     assert mark.exists()
-
-
-def test_models_without_parsers_read_no_configuration(tmp_path, mark, monkeypatch):
-    (tmp_path / "here" / "config").mkdir()
-    (tmp_path / "here" / "config" / "config.yaml").write_text("models: [\n")
-    broken = error_of("translate", bundle(tmp_path / "model", "udpipe", "x"))
-    assert broken.startswith("nmtcore translate: config/config.yaml, line 2: not valid YAML")
-    called = call_nmtcore("translate", write_bundle(tmp_path / "plain"), text="\n")
-    assert (called.code, called.output, called.errors) == (0, "\n", "")

@@ -1,20 +1,16 @@
 """Models with interleaved tags: bundles, raw text, limits of length, and labels of other data."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from factories import run_settings
 from inference.test_raw import Chain
-from inference.tiny import ending_at_once, examples_of_text, write_bundle
+from inference.tiny import examples_of_text, write_bundle
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.features import InterleaveSettings
-from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.experiment.inference import load_run
 from nmtcore.inference.bundle import load_bundle, load_initial_weights
-from nmtcore.inference.search import length_limits, translate_examples
+from nmtcore.inference.search import translate_examples
 from nmtcore.segmentation.vocabulary import tag_entry
 
 SIDES = ("source", "target")
@@ -54,7 +50,7 @@ def tagged_bundle(folder, run, *, seed=1, train=far_from_uniform):
 def test_raw_text_has_tags_before_its_words(tmp_path):
     bundle = tagged_bundle(tmp_path / "model", run_with("source"))
     examples = examples_of_text(bundle, ["the cab", "", "the dog", "x"])
-    entries = [bundle.source_vocabulary.tokens(row.tolist()) for row in examples.source.ids]
+    entries = [bundle.vocabularies["source"].tokens(row.tolist()) for row in examples.source.ids]
     root, inner = map(tag_entry, ("x|root", "x|x"))
     assert entries == [[root, "the", inner, "ca@@", "b"], ["the", "dog"], [root, "<unk>"]]
     assert examples.source.word_of_subword[0].tolist() == [-1, 0, -1, 1, 1]
@@ -69,28 +65,14 @@ def test_translations_have_no_tags_whatever_the_line(tmp_path, sides):
         nbest = list(bundle.translate_n_best(LINES, n_best=3))
         assert [len(texts) for texts in nbest] == [3, 1, 1, 3, 3, 3, 3]
         assert not [text for texts in nbest for text, _ in texts if "|" in text or "  " in text]
-        target = bundle.target_vocabulary, bundle.target_segmenter
+        target = bundle.vocabularies["target"], bundle.segmenters["target"]
         translations = translate_examples(bundle.model, examples_of_text(bundle, LINES), bundle.search_settings())
         for (best,) in translations:
-            seen |= set(bundle.target_vocabulary.tokens(best.tokens)) & {tag_entry("x|root"), tag_entry("x|x")}
+            seen |= set(bundle.vocabularies["target"].tokens(best.tokens)) & {tag_entry("x|root"), tag_entry("x|x")}
             words = [word.word for word in bundle.transforms.locate_words(best.tokens, *target)]
             assert " ".join(words) == bundle.output.text(best.tokens)
             assert all(word and not word.startswith(" ") for word in words)
     assert seen, "no hypothesis had a tag"
-
-
-def test_limits_of_length_do_not_count_tags(tmp_path):
-    settings = DecodingSettings(beam=1, min_length=2, max_length_ratio=1.0, max_length_extra=1, max_length=4)
-    bundle = tagged_bundle(tmp_path / "model", run_with("source", "target", decoding=settings))
-    examples = examples_of_text(bundle, ["the", "the cat the", "the cat . " * 5])
-    limits = length_limits(bundle.search_settings(), examples.source.subword_counts.tolist())
-    assert examples.source.ids.lengths.tolist() == [2, 6, 30]
-    assert limits == [2 * 2, 2 * 4, 2 * 4]
-    hypotheses = translate_examples(bundle.model, examples, bundle.search_settings())
-    assert all(len(best.tokens) <= limit for (best,), limit in zip(hypotheses, limits, strict=True))
-    shortest = tagged_bundle(tmp_path / "shortest", bundle.run, train=ending_at_once)
-    hypotheses = translate_examples(shortest.model, examples, shortest.search_settings())
-    assert [len(best.tokens) for (best,) in hypotheses] == [2 * 2] * 3
 
 
 def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
@@ -102,10 +84,3 @@ def test_training_starts_from_a_model_with_the_same_labels_only(tmp_path):
         other = {**bundle.labels, "source": {"dg_a": [*LABEL_SPECIALS, *labels]}}
         with pytest.raises(UserError, match=r"The model in .*/model was trained with .*: train it again\."):
             load_initial_weights(bundle.model, tmp_path / "model", **folders, labels=other)
-
-
-def test_a_model_of_another_data_set_is_refused(tmp_path):
-    run, folder = run_with("source"), tmp_path / "model"
-    tagged_bundle(folder, run)
-    with pytest.raises(UserError, match=rf"{folder} was trained on the data set {run.dataset}, not on other"):
-        load_run(replace(run, dataset="other"), folder, "cpu")

@@ -68,7 +68,7 @@ def reader(tmp_path, *components, **values):
 def examples_of(opened, texts):
     """Make examples of lines; also return the line of each."""
     chunk = opened.read(list(read_text(texts)))
-    return chunk.examples, chunk.sources.row_P.tolist()
+    return chunk.examples, chunk.sources.rows.tolist()
 
 
 def test_lines_become_examples_and_empty_lines_none(tmp_path):
@@ -83,22 +83,18 @@ def test_lines_become_examples_and_empty_lines_none(tmp_path):
     assert examples.target is None
 
 
-def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path, monkeypatch):
-    """A tag in a line is text; every part of a very long line is enclosed."""
-    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 4)
+def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path):
+    """A tag in a line is text."""
     tag = tag_entry(TRANSLATE)
     read = reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()})
     vocabulary = read._vocabulary
-    examples, lines = examples_of(read, ["the cab", "", "<TR> the", " ", "the a the a the cab"])
+    examples, lines = examples_of(read, ["the cab", "", "<TR> the"])
     assert examples_of(read, ["", ""])[1] == []
     ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))
-    assert lines == [0, 2, 2, 4, 4]
+    assert lines == [0, 2]
     assert vocabulary.tokens(ids[0]) == [tag, "the", "ca@@", "b", tag]
     assert words[0] == [0, 1, 2, 2, 3]
-    assert [row.count(vocabulary.ids([tag])[0]) for row in ids] == [2] * 5
-    assert vocabulary.tokens(ids[2]) == [tag, "the", tag]
-    assert [vocabulary.tokens(row)[1:-1] for row in ids[3:]] == [["the", "a", "the", "a"], ["the", "ca@@", "b"]]
-    assert words[3:] == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 3]]
+    assert ids[1].count(vocabulary.ids([tag])[0]) == 2
     assert examples.id.tolist() == lines
 
 
@@ -136,6 +132,14 @@ def test_an_annotator_starts_with_the_first_sentences_and_stops_with_the_reader(
     assert calls == ["load", "close"]
 
 
+def test_sentences_of_too_many_subwords_are_left_out_and_named(tmp_path, monkeypatch, capsys):
+    for module in ("features.sources", "inference.text"):
+        monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", 3)
+    examples, lines = examples_of(reader(tmp_path), ["the cab", "the the cab", "x"])
+    assert (lines, examples.source.ids.lengths.tolist()) == ([0, 2], [3, 1])
+    assert capsys.readouterr().err == "standard input, line 2: left out, since it has more than 3 subwords.\n"
+
+
 def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
     annotators = {6: Chain, 7: Tags}
     monkeypatch.setattr(
@@ -150,10 +154,6 @@ def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
     }
 
 
-@pytest.mark.parametrize(
-    ("tool", "sentence"),
-    [("existing", "Name a parser"), ("nothing", r"run\.json: annotators\.parser: unknown tool 'nothing'")],
-)
-def test_the_annotator_of_a_bundle_must_read_text(tmp_path, tool, sentence):
-    with pytest.raises(UserError, match=sentence):
-        examples_of(reader(tmp_path, TREES, **(SYNTAX | {"annotators": {"parser": {"tool": tool}}})), ["the cab"])
+def test_the_annotator_of_a_bundle_must_read_text(tmp_path):
+    with pytest.raises(UserError, match="Name a parser"):
+        examples_of(reader(tmp_path, TREES, **SYNTAX), ["the cab"])

@@ -1,8 +1,6 @@
 """Log-probabilities of given translations: against loops over tokens, in any batch, of texts, and of contrasts."""
 
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +12,7 @@ from oracles import Recurrent, TransformerOracle, softmax
 
 from nmtcore.config.components import TagAttentionSettings
 from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
-from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, WrongTranslation
-from nmtcore.corpus.pairs import Side
+from nmtcore.corpus.contrasts import ContrastRows
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.parsing_task import TRANSLATE
@@ -24,14 +21,11 @@ from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.scoring import (
     TargetScore,
     score_contrasts,
-    score_entries,
     score_targets,
     score_text_pairs,
 )
 from nmtcore.inference.text import read_text
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK, tag_entry
-
-FILE = Path("pairs.tsv")
 
 
 def draw_pairs(count=12):
@@ -82,14 +76,14 @@ def read(bundle, source, target):
 
 def text_score(bundle, source, target):
     """Score a pair of texts in a batch of its own, from ids."""
-    segmenters = (bundle.source_segmenter, bundle.target_segmenter)
+    segmenters = (bundle.segmenters["source"], bundle.segmenters["target"])
     pieces = [own.segment(text.split()).pieces for own, text in zip(segmenters, (source, target), strict=True)]
-    source_ids, target_ids = bundle.source_vocabulary.ids(pieces[0]), bundle.target_vocabulary.ids(pieces[1])
+    source_ids, target_ids = bundle.vocabularies["source"].ids(pieces[0]), bundle.vocabularies["target"].ids(pieces[1])
     return score_targets(bundle.model, examples_of(side([source_ids]), side([target_ids])))[0]
 
 
 def test_lines_are_scored_in_order(bundle, monkeypatch):
-    monkeypatch.setattr("nmtcore.inference.text.MAX_CHARACTERS", 12)
+    monkeypatch.setattr(scoring, "LINES_PER_CHUNK", 2)
     source = ["the cat\n", "\n", "the dog the do\n", "cat\n", " \t\n", "cat"]
     target = [b"dog cath \xe6\xbc\xa2\n", b"the\n", b"a\n", b"  \n", b"\n", b"the cat\n"]
     scores = read(bundle, source, target)
@@ -116,8 +110,6 @@ def test_a_system_that_generates_tags_is_refused(tmp_path):
     sentence = r"^The system tiny generates tags among the words, so the probability of a translation is a sum over"
     with pytest.raises(UserError, match=sentence):
         read(bundle, ["the"], ["the"])
-    with pytest.raises(UserError, match=sentence):
-        next(score_entries(bundle, [entry("a", "b", "c")], where=FILE))
 
 
 @pytest.mark.parametrize(
@@ -136,33 +128,10 @@ def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch, run, sour
     monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: test_raw.Chain())
     bundle = load_bundle(write_bundle(tmp_path / "model", run, label_names=["x|root", "x|x"]))
     (score,) = read(bundle, ["the cat"], ["a dog"])
-    ids = bundle.source_vocabulary.ids(source)
+    ids = bundle.vocabularies["source"].ids(source)
     assert UNK not in ids
-    pair = examples_of(side([ids]), side([bundle.target_vocabulary.ids(["a", "dog"])]))
+    pair = examples_of(side([ids]), side([bundle.vocabularies["target"].ids(["a", "dog"])]))
     assert score == pytest.approx(score_targets(bundle.model, pair)[0], rel=1e-5)
-
-
-def entry(source, right, *wrong, place=""):
-    return ContrastEntry(
-        Side(text=source), Side(text=right), [WrongTranslation(Side(text=w), f"p{n}", n) for n, w in enumerate(wrong)],
-        place,
-    )  # fmt: skip
-
-
-def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
-    monkeypatch.setattr(scoring, "ENTRIES_PER_CHUNK", 2)
-    entries = [entry("the cat", "a dog", "a cat", "dog a"), entry("dog", "the", "漢"), entry("a", "b", "c")]
-    scores = list(score_entries(bundle, entries, where=FILE))
-    sources, targets = ["the cat"] * 3 + ["dog"] * 2 + ["a"] * 2, ["a dog", "a cat", "dog a", "the", "漢", "b", "c"]
-    alone = read(bundle, sources, targets)
-    assert len(scores) == 4
-    for own, right, wrong in zip(scores, (0, 0, 3, 5), (1, 2, 4, 6), strict=True):
-        expected = [alone[row].log_probability for row in (right, wrong)]
-        np.testing.assert_allclose((own.right, own.wrong), expected, rtol=1e-5)
-        assert (own.right_tokens, own.wrong_tokens) == (alone[right].tokens, alone[wrong].tokens)
-        assert own.unknown == alone[right].unknown + alone[wrong].unknown
-    assert [(own.phenomenon, own.distance) for own in scores] == [("p0", 0), ("p1", 1), ("p0", 0), ("p0", 0)]
-    assert [own.unknown for own in scores] == [0, 0, 1, 0]
 
 
 def test_the_same_subwords_are_a_tie_in_any_batch(monkeypatch):
@@ -174,18 +143,10 @@ def test_the_same_subwords_are_a_tie_in_any_batch(monkeypatch):
     assert (tie.ties, tie.prefers_right, other.ties) == (True, False, False)
 
 
-NO_WORDS = "a source or a translation has no words"
-TOO_LONG = "the line has more than 1,000 subwords"
-REFUSED = [
-    (lambda own: read(own, ["the", "a" * 1001], ["the", "the"]), f"text.en, line 2: {TOO_LONG}"),
-    (lambda own: read(own, ["the", "the"], ["a" * 1001, "the"]), f"text.de, line 1: {TOO_LONG}"),
-    (lambda own: entry("\u2003", "a", "b", place="line 4"), f"pairs.tsv, line 4: {NO_WORDS}"),
-    (lambda own: entry("a", "b", "\u2003", place="entry 2"), f"pairs.tsv, entry 2: {NO_WORDS}"),
-    (lambda own: entry("a", "b", "a" * 1001, place="line 9"), f"pairs.tsv, line 9: {TOO_LONG}"),
-]
-
-
-@pytest.mark.parametrize(("call", "sentence"), REFUSED)
-def test_texts_without_words_or_with_too_many_are_refused(bundle, call, sentence):
-    with pytest.raises(UserError, match=re.escape(sentence)):
-        list(score_entries(bundle, [entry("the", "a", "b", "c"), call(bundle)], where=FILE))
+def test_long_sources_have_no_score_and_long_translations_are_refused(bundle, monkeypatch, capsys):
+    for module in ("features.sources", "inference.text", "inference.scoring"):
+        monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", 3)
+    assert [score is None for score in read(bundle, ["the the the the", "the"], ["the", "the"])] == [True, False]
+    assert capsys.readouterr().err == "text.en, line 1: left out, since it has more than 3 subwords.\n"
+    with pytest.raises(UserError, match=r"^text\.de, line 1: the translation has more than 3 subwords: shorten it\.$"):
+        read(bundle, ["the", "the"], ["the the the the", "the"])

@@ -12,7 +12,7 @@ from sacrebleu import corpus_bleu
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.subword_counts import subword_counts
-from nmtcore.features.schema import TOKENS_SCHEMA
+from nmtcore.features.examples import TOKENS_SCHEMA
 from nmtcore.files import write_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.parquet import ROWS_PER_GROUP, write_rows

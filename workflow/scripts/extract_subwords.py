@@ -1,7 +1,7 @@
 """Cut the words of one side of a split, or its linearised parses, into subwords and look up their ids."""
 
+from nmtcore.features.examples import LINEARISED_TOKENS_SCHEMA
 from nmtcore.features.extract import extract_subwords
-from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA
 from nmtcore.job import run_job
 
 side = getattr(snakemake.wildcards, "side", None)

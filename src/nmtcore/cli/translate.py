@@ -49,14 +49,12 @@ def add_translate(commands: argparse._SubParsersAction) -> None:
 
 def _run_translate(chosen: argparse.Namespace) -> None:
     from nmtcore.files import check_output_path
-    from nmtcore.inference.analyse import check_predicts_tags, translate_and_write
+    from nmtcore.inference.analyse import translate_and_write
     from nmtcore.inference.text import LINES_PER_CHUNK
 
     for path in filter(None, (chosen.tags, chosen.attention)):
         check_output_path(path)
     bundle = load_chosen_model(chosen, observed=chosen.attention is not None)
-    if chosen.tags is not None:
-        check_predicts_tags(bundle)
     settings = bundle.decoding_settings(
         beam=chosen.beam,
         length_penalty=chosen.length_penalty,

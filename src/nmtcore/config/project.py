@@ -77,9 +77,6 @@ class MachineSettings:
     device_size: Count | None = 8192
     """Largest batch that one device computes at once in training, in the unit of `training.batch`; larger ones are
     accumulated. null: no limit (fewer and larger products, on a card with room for them)."""
-    loss_chunk: Count | None = None
-    """Target tokens whose logits are in memory at a time, for large vocabularies on a full GPU (256, say: half of the
-    memory at base size, and in fp32); null: those of the whole batch."""
     compile: bool = False
     """Compile the loss, and the layers of a transformer or the decoder's step of a recurrent model, with torch.compile:
     minutes at the first updates, which pays in long training on a GPU. Dropout draws other masks."""
@@ -93,7 +90,7 @@ class MachineSettings:
     @property
     def of_runs(self) -> dict[str, Any]:
         """What it sets for runs, by section."""
-        training = {key: getattr(self, key) for key in ("loss_chunk", "compile", "log_every")}
+        training = {key: getattr(self, key) for key in ("compile", "log_every")}
         return {
             "training": {"batch": {"device_size": self.device_size}, **training},
             "decoding": {"batch_sentences": self.batch_sentences},

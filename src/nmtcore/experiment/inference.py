@@ -1,30 +1,60 @@
-"""Translating a test split and parsing a gold treebank of a run, into files from which scores are computed."""
+"""What the model of a run makes of a split, into files: translations, parses, attention, gates and contrasts."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from nmtcore.config.runs import RunSettings
+from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
+from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.outputs import read_references
-from nmtcore.evaluation.scores import make_output_files
+from nmtcore.evaluation.scores import make_output_files, read_gold_trees
 from nmtcore.evaluation.summary import DEV
-from nmtcore.experiment.load_examples import load_sources
+from nmtcore.experiment.load_examples import load_sources, load_split
+from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.files import write_lines
+from nmtcore.files import write_json, write_lines
+from nmtcore.inference.attention import observed, write_attention
 from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, load_bundle, new_model, to_device
-from nmtcore.inference.parse import join_parses, parse_examples, translate_and_parse
-from nmtcore.inference.schemas import write_parses, write_predicted_tags
+from nmtcore.inference.parse import parse_examples, parse_with_heads, parses_of_all, translate_and_parse
+from nmtcore.inference.schemas import ATTENTION_SCHEMA, write_contrast_scores, write_parses, write_predicted_tags
+from nmtcore.inference.scoring import gate_norms, predict_tags, score_contrasts, write_gates
 from nmtcore.inference.search import translate_examples
-from nmtcore.inference.tags import predict_tags
 from nmtcore.inference.text import TextOutput
+from nmtcore.layout import file_name
 from nmtcore.model.device import choose_device
+from nmtcore.parquet import row_writer
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOnSplit:
+    """The model of a run, and the split that it reads."""
+
+    run: RunSettings
+    model: Path
+    """The folder of the bundle."""
+    features: Path
+    """The folder of the data set's features."""
+    split: str
+    device: str
+    threads: int
+
+    def load(self) -> Bundle:
+        """Load the model. Raises `UserError` if it was trained on another data set."""
+        torch.set_num_threads(self.threads)
+        bundle = load_bundle(self.model, choose_device(self.device))
+        if bundle.run.dataset != self.run.dataset:
+            raise UserError(
+                f"The model in {self.model} was trained on the data set {bundle.run.dataset}, not on "
+                f"{self.run.dataset}: delete it and run the workflow again."
+            )
+        return bundle
 
 
 def scored_output(run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter, transforms: Transforms) -> TextOutput:
@@ -32,73 +62,120 @@ def scored_output(run: RunSettings, vocabulary: Vocabulary, segmenter: Segmenter
     return TextOutput(run, vocabulary, segmenter, transforms, detokenised=run.evaluation.text == "detokenised")
 
 
-def translate_split(
-    run: RunSettings,
-    *,
-    split: str,
-    model: Path,
-    features: Path,
-    corpus: Path,
-    hypotheses: Path,
-    device: str,
-    threads: int,
-) -> None:
+def translate_split(measured: ModelOnSplit, *, corpus: Path, hypotheses: Path) -> None:
     """Translate a test split of a run; parse it if the system parses, and tag the translations if it predicts tags.
-
-    A source without words has an empty translation and an empty parse.
 
     Write the `output_files` of the folder `hypotheses`, with references from the file `corpus`. If
     `evaluation.greedy_dev` asks for it, dev is translated by greedy search too, as in validation.
     """
-    torch.set_num_threads(threads)
-    bundle = load_run(run, model, device)
-    output = scored_output(run, bundle.target_vocabulary, bundle.target_segmenter, bundle.transforms)
+    run, split, bundle = measured.run, measured.split, measured.load()
+    output = scored_output(run, bundle.vocabularies["target"], bundle.segmenters["target"], bundle.transforms)
     files = make_output_files(hypotheses)
-    sources = load_sources(run, bundle.transforms, features, split)
+    sources = load_sources(run, bundle.transforms, measured.features, split)
     examples = sources.examples
     translations, parses = translate_and_parse(bundle.model, examples, bundle.search_settings(run.decoding))
     best = [nbest[0].tokens for nbest in translations]
     write_lines(files.translations, output.texts(sources, best))
     write_lines(files.references, read_references(run, corpus, len(sources)))
     if parses is not None:
-        joined = join_parses(sources, parses, to_root=bundle.model.parser.points_to_root)
-        write_parses(files.parses, sources.ids, joined)
+        every = parses_of_all(sources, parses, to_root=bundle.model.parser.points_to_root)
+        write_parses(files.parses, sources.ids, every)
     if run.predicted_tags is not None:
-        tagged = sources.by_sentence(predict_tags(bundle, examples, best))
-        write_predicted_tags(files.predicted_tags, sources.ids, map(chain.from_iterable, tagged))
+        tagged = sources.of_all(predict_tags(bundle, examples, best), [])
+        write_predicted_tags(files.predicted_tags, sources.ids, tagged)
     if split == DEV and run.evaluation.greedy_dev:
         greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
         greedy = translate_examples(bundle.model, examples, greedy_settings, scores=False)
         write_lines(files.greedy_translations, output.texts(sources, [nbest[0].tokens for nbest in greedy]))
 
 
-def parse_gold(
-    run: RunSettings, *, split: str, model: Path, features: Path, parses: Path, device: str, threads: int
-) -> None:
+def parse_gold(measured: ModelOnSplit, *, parses: Path) -> None:
     """Parse a gold treebank of a run, and write the parses of `output_files` into a folder.
 
     If the run's trees are induced, its untrained model parses the treebank as well.
     """
-    torch.set_num_threads(threads)
-    bundle = load_run(run, model, device)
+    run, bundle = measured.run, measured.load()
     models = {"parses": bundle.model}
     if run.tree_comparison == "induced":
         untrained = new_model(bundle.run, bundle.vocabularies, bundle.labels, seed=run.seed)
         models["untrained_parses"] = to_device(untrained, device_of(bundle.model))
     files = make_output_files(parses)
-    sources = load_sources(run, bundle.transforms, features, split)
+    sources = load_sources(run, bundle.transforms, measured.features, measured.split)
     for file_type, translation_model in models.items():
         trees = parse_examples(translation_model, sources.examples, batch_sentences=run.decoding.batch_sentences)
-        joined = join_parses(sources, trees, to_root=translation_model.parser.points_to_root)
-        write_parses(getattr(files, file_type), sources.ids, joined)
+        every = parses_of_all(sources, trees, to_root=translation_model.parser.points_to_root)
+        write_parses(getattr(files, file_type), sources.ids, every)
 
 
-def load_run(run: RunSettings, folder: Path, device: str, *, load: Callable[..., Bundle] = load_bundle) -> Bundle:
-    """Load the model of a run. Raises `UserError` if the bundle in `folder` was trained on another data set."""
-    bundle = load(folder, choose_device(device))
-    if bundle.run.dataset != run.dataset:
+def measure_attention(measured: ModelOnSplit, *, sentences: int, output: Path) -> None:
+    """Write the attention of a run on the first `sentences` of a split as `ATTENTION_SCHEMA`.
+
+    It is the attention in the encoder, if that has heads, and the attention to the source while the best translation is
+    generated; `id` is that of the pair. The weights are rounded (`write_attention`).
+    """
+    run, bundle = measured.run, observed(measured.load())
+    sources = load_sources(run, bundle.transforms, measured.features, measured.split, sentences=sentences)
+    examples = sources.examples
+    translations = translate_examples(bundle.model, examples, bundle.search_settings(run.decoding), scores=False)
+    with row_writer(output, ATTENTION_SCHEMA) as writer:
+        write_attention(writer, bundle, examples, [hypotheses[0].tokens for hypotheses in translations])
+
+
+def measure_gates(measured: ModelOnSplit, *, tags: Path | None, output: Path) -> None:
+    """Write the gate norms of a run on the references of a split as `GATES_SCHEMA`.
+
+    `tags` is the annotation of the target side, if there is any. Very long pairs are left out.
+    """
+    run, split, bundle = measured.run, measured.split, measured.load()
+    pairs = load_split(run, measured.features, split, stop=run.sentences.of(split))
+    long = long_pairs(pairs)
+    for id in pairs.id[long].tolist():
+        print(f"{split}, line {id + 1}: a side has more than {MAX_SUBWORDS:,} subwords: left out.")
+    pairs, rows = bundle.transforms.for_translation(pairs), np.delete(np.arange(len(pairs)), long)
+    tokens = measured.features / file_name("tokens", split=split, side="target")
+    norms = dict(zip(rows.tolist(), gate_norms(bundle.model, pairs.take(rows)), strict=True))
+    write_gates(output, pairs, norms, bundle.vocabularies["target"], tokens=tokens, tags=tags)
+
+
+def measure_contrasts(measured: ModelOnSplit, *, contrasts: Path, output: Path) -> None:
+    """Score the contrastive pairs that `contrasts` lists of a split, and write them as `CONTRAST_SCORES_SCHEMA`.
+
+    The scale's number of test sentences counts sources. Raises `UserError` if the features lack sentence pairs of the
+    list, or if one is very long.
+    """
+    run, split, bundle = measured.run, measured.split, measured.load()
+    pairs = read_contrast_list(contrasts, entries=run.sentences.of(split))
+    examples = load_split(run, measured.features, split, stop=1 + max((pair.wrong for pair in pairs), default=-1))
+    if examples.id.tolist() != list(range(len(examples))) or len(examples) <= pairs[-1].wrong:
         raise UserError(
-            f"The model in {folder} was trained on the data set {bundle.run.dataset}, not on {run.dataset}: delete it "
-            "and run the workflow again."
+            f"{contrasts} lists sentence pairs that the features of {split} lack: delete the older ones and run the "
+            "workflow again."
         )
-    return bundle
+    for id in examples.id[long_pairs(examples)].tolist():
+        raise UserError(f"{split}, sentence pair {id}: a side has more than {MAX_SUBWORDS:,} subwords: shorten it.")
+    examples = bundle.transforms.for_translation(replace(examples, target=replace(examples.target, features={})))
+    write_contrast_scores(output, score_contrasts(bundle.model, examples, pairs))
+
+
+def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: Path) -> None:
+    """Parse a gold treebank with every attention head, and write the scores of their trees as JSON.
+
+    The JSON has the run's names and the split; `heads` and `baselines`, the results of `score_induction` by
+    "LAYER.HEAD" and by baseline; and `components`, for heads that a component of the system computes or trains, its
+    name.
+    """
+    run, bundle = measured.run, observed(measured.load())
+    sources = load_sources(run, bundle.transforms, measured.features, measured.split)
+    parses = parse_with_heads(bundle, sources.examples, method="one_root")
+    predicted = {f"{layer}.{head}": sources.heads_of_all(heads) for (layer, head), heads in parses.items()}
+    results = score_induction(read_gold_trees(corpus, trees, len(sources)), predicted)
+    write_json(
+        output,
+        {
+            **{key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")},
+            "split": measured.split,
+            "heads": {name: results[name] for name in predicted},
+            "baselines": {name: result for name, result in results.items() if name in BASELINES},
+            "components": run.claimed_heads,
+        },
+    )

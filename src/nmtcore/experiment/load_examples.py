@@ -8,17 +8,16 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import (
     Examples,
     LinearisedParses,
-    check_ids,
     concatenate,
     group_by_annotator,
+    labels_of,
     load_examples,
     load_linearised_parses,
 )
-from nmtcore.features.schema import labels_of
-from nmtcore.features.sources import Sources, cut_sources
+from nmtcore.features.sources import MAX_SUBWORDS, Sources, select_sources
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.layout import file_name
-from nmtcore.parquet import row_count
+from nmtcore.parquet import check_ids, row_count
 
 PAIRS_PER_BLOCK = 500_000
 """Pairs are transformed in blocks of this size, a multiple of the rows of a row group."""
@@ -58,7 +57,8 @@ def _load_block(
     if file is None:
         return pairs, None
     ids, linearised_parses = load_linearised_parses(folder / file, start=start, stop=stop)
-    check_ids(pairs.id, ids, folder / file_name("tokens", split=split, side="source"), folder / file, start)
+    files = folder / file_name("tokens", split=split, side="source"), folder / file
+    check_ids(pairs.id, ids, files=files, rows=(start, start))
     return pairs, linearised_parses
 
 
@@ -71,12 +71,15 @@ def load_sources(
     sentences: int | None = None,
     log: Callable[[str], None] = print,
 ) -> Sources:
-    """Load the sources of a split, or its first `sentences`, that a run translates or parses; `log` names the long."""
+    """Load the sources of a split, or its first `sentences`, that a run translates or parses.
+
+    `log` gets the lines that are left out since they are too long.
+    """
     limits = [limit for limit in (run.sentences.of(split), sentences) if limit is not None]
     pairs = load_split(run, folder, split, stop=min(limits, default=None), target=False)
-    sources = cut_sources(pairs, transforms)
-    for row, parts in sources.long.items():
-        log(f"{split}, line {sources.ids[row] + 1}: very long, read in {parts} parts.")
+    sources = select_sources(pairs, transforms)
+    for row in sources.long:
+        log(f"{split}, line {sources.ids[row] + 1}: left out, since it has more than {MAX_SUBWORDS:,} subwords.")
     return sources
 
 

@@ -1,13 +1,12 @@
 """Training jobs: a run trained from its feature files into a bundle."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -22,7 +21,6 @@ from nmtcore.files import write_json
 from nmtcore.inference.bundle import MANIFEST, load_initial_weights, save_bundle
 from nmtcore.inference.search import translate_examples
 from nmtcore.layout import file_name
-from nmtcore.model import trees
 from nmtcore.model.build import build_model
 from nmtcore.model.device import choose_device
 from nmtcore.segmentation.segmenter import Segmenter
@@ -109,31 +107,18 @@ def _validator(
     *,
     log: Callable[[str], None] = print,
 ) -> Callable[[nn.Module], dict[str, float]] | None:
-    """Make the function that translates and scores the dev set; return None if the metric is perplexity.
-
-    The translation of a sentence, or of a part of a very long one, whose trees do not fit into memory counts as empty.
-    """
+    """Make the function that translates and scores the dev set; return None if the metric is perplexity."""
     if run.training.validation.metric == "perplexity":
         return None
     segmenter = Segmenter.load(job.segmentation, run.segmentation, "target")
     output = scored_output(run, vocabularies["target"], segmenter, transforms)
     dev = load_sources(run, transforms, Path(job.features), "dev", log=log)
-    examples = dev.examples
     references = read_references(run, Path(job.dev_corpus), len(dev))
     settings = transforms.search_settings(replace(run.decoding, beam=run.training.validation.beam))
 
-    def translations(model: nn.Module, rows: np.ndarray) -> dict[int, Sequence[int]]:
-        hypotheses = translate_examples(model, examples.take(rows), settings, scores=False)
-        return {row: best.tokens for row, (best, *_) in zip(rows.tolist(), hypotheses, strict=True)}
-
     def validate(model: nn.Module) -> dict[str, float]:
-        try:
-            best = translations(model, np.arange(len(examples)))
-        except trees.TooLongForTrees as error:
-            longest = trees.LONGEST_ELIMINATED
-            print(f"A validation translates no sentence of more than {longest} subwords: {error.problem}.")
-            best = translations(model, np.flatnonzero(examples.source.ids.lengths <= longest))
-        texts = output.texts(dev, [best.get(row, ()) for row in range(len(examples))])
+        hypotheses = translate_examples(model, dev.examples, settings, scores=False)
+        texts = output.texts(dev, [best.tokens for best, *_ in hypotheses])
         return {"bleu": score_translations(texts, references, run.evaluation)["bleu"]}
 
     return validate

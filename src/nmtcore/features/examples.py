@@ -1,4 +1,4 @@
-"""Sentence pairs as subword ids and features of words, loaded from the feature files."""
+"""Sentence pairs as subword ids and features of words, and the files that they are loaded from."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,11 +8,67 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.errors import UserError
+from nmtcore.config.features import FEATURES
 from nmtcore.features.ragged import Ragged, concatenate_columns
-from nmtcore.features.schema import LINEARISED_TOKENS_SCHEMA, columns_of
 from nmtcore.layout import file_name
-from nmtcore.parquet import read_batches
+from nmtcore.parquet import check_ids, read_batches
+
+_ID = pa.field("id", pa.int64(), nullable=False)
+_IDS = pa.list_(pa.int32())
+
+TOKENS_SCHEMA = pa.schema(
+    [
+        _ID,
+        pa.field("ids", _IDS, nullable=False),
+        pa.field("word_of_subword", _IDS, nullable=False),
+    ]
+)
+"""`features/{segmentation}/{split}.{side}.parquet`: subword ids without `</s>`, and the word (from 0) of each."""
+
+LINEARISED_TOKENS_SCHEMA = pa.schema([_ID, pa.field("ids", _IDS), pa.field("word_of_subword", _IDS)])
+"""`features/{segmentation}/{split}.source.{annotator}.brackets.parquet`: as `TOKENS_SCHEMA`, but null if the source has
+no parse."""
+
+FLOATS = {"parent_position"}
+"""The columns of floats; all others are integers."""
+
+
+def features_of(annotation_names: Iterable[str]) -> tuple[str, ...]:
+    """Name the features that are computed from some annotations, in the order of `FEATURES`."""
+    available = set(annotation_names)
+    return tuple(name for name, feature in FEATURES.items() if feature.annotation in available)
+
+
+def columns_of(features: Iterable[str]) -> dict[str, np.dtype]:
+    """Return the columns of some features with their types, in the order of `FEATURES`."""
+    selected = set(features)
+    return {
+        column: np.dtype(np.float32 if column in FLOATS else np.int32)
+        for name, feature in FEATURES.items()
+        if name in selected
+        for column in feature.columns
+    }
+
+
+def syntax_schema(features: Iterable[str]) -> pa.Schema:
+    """Return the schema of `features/{segmentation}/{split}.{side}.{annotator}.parquet`, with lists over words.
+
+    governor           the governor (a word, from 0), or a sentinel of `syntax.trees`
+    parent_position    mean position (from 0) of the governor's subwords; of the word's own, if it has no governor
+    all others         ids of labels (see `annotation.labels`)
+    """
+    fields = [
+        pa.field(column, pa.list_(pa.from_numpy_dtype(dtype)), nullable=False)
+        for column, dtype in columns_of(features).items()
+    ]
+    return pa.schema([_ID, *fields])
+
+
+def labels_of(features: Iterable[str]) -> tuple[str, ...]:
+    """Name the label vocabularies of some features, in the order of `FEATURES`."""
+    selected = set(features)
+    return tuple(label for name, feature in FEATURES.items() if name in selected for label in feature.labels)
+
 
 NO_WORD = -1
 """The word of a position without a word: padding, `</s>`, a prefix, or a tag added by a transform."""
@@ -25,7 +81,7 @@ class SideExamples:
 
     `ids` are subwords without `</s>`; `word_of_subword` is the word (from 0) of each, or `NO_WORD` for a tag that a
     transform has put before a word. `features` holds one sequence over *words* for each column of the requested
-    features (`features.schema`): "governor" (see `syntax.trees`), "parent_position" (float, in subwords), "deprel"
+    features (`syntax_schema`): "governor" (see `syntax.trees`), "parent_position" (float, in subwords), "deprel"
     (label ids)...
     """
 
@@ -134,7 +190,7 @@ def load_examples(
     def read(name: str, types: Mapping[str, np.dtype]) -> dict[str, Ragged]:
         ids[folder / name], columns = concatenate_columns(read_columns(folder / name, types, start=start, stop=stop))
         first = next(iter(ids))
-        check_ids(ids[first], ids[folder / name], first, folder / name, start)
+        check_ids(ids[first], ids[folder / name], files=(first, folder / name), rows=(start, start))
         return columns
 
     for side in SIDES if target else SIDES[:1]:
@@ -171,26 +227,6 @@ def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:
     """Read a column of lists; null becomes an empty list."""
     values = column.flatten().to_numpy(zero_copy_only=False)
     return Ragged.from_lengths(values.astype(dtype), column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False))
-
-
-def check_ids(ids: np.ndarray, other_ids: np.ndarray, path: Path, other_path: Path, start: int = 0) -> None:
-    """Raise `UserError` if the ids of two files, from row `start`, differ."""
-    check_counts(start + len(ids), start + len(other_ids), path, other_path)
-    if (ids != other_ids).any():
-        row = int(np.flatnonzero(ids != other_ids)[0])
-        raise UserError(
-            f"Row {start + row} is pair {ids[row]} in {path}, but pair {other_ids[row]} in {other_path}: "
-            "delete the older file and run the workflow again."
-        )
-
-
-def check_counts(count: int, other_count: int, path: Path, other_path: Path) -> None:
-    """Raise `UserError` if the numbers of rows of two files differ."""
-    if count != other_count:
-        raise UserError(
-            f"{path} has {count} rows, but {other_path} has {other_count}: delete the older file and run the workflow "
-            "again."
-        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,11 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import ragged_column
-from nmtcore.features.schema import TOKENS_SCHEMA, features_of, syntax_schema
+from nmtcore.features.examples import TOKENS_SCHEMA, features_of, ragged_column, syntax_schema
 from nmtcore.features.syntax import ANNOTATION_COLUMNS, AnnotatedWords, syntax_batch
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams, read_batches, row_writer
-from nmtcore.segmentation.segmenter import SegmentedSentences, Segmenter
+from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
 
@@ -39,17 +38,12 @@ def extract_subwords(
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
     with row_writer(output, schema) as writer:
         for batch in selected_batches(words, selection, columns=["id", column]):
-            sentences = batch.column(column)
-            lists = _subword_lists(segmenter.segment_batch(sentences), vocabulary, mask=sentences.is_null())
-            writer.write_batch(pa.RecordBatch.from_arrays([batch.column("id"), *lists], schema=schema))
-
-
-def _subword_lists(segmented: SegmentedSentences, vocabulary: Vocabulary, *, mask: pa.Array) -> list[pa.ListArray]:
-    """Return the columns `ids` and `word_of_subword` of sentences; null for the sentences of `mask`."""
-    piece_ids = np.array(vocabulary.ids(segmented.pieces), np.int32)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(segmented.subwords_B)]), pa.int32())
-    columns = (piece_ids[segmented.piece_of_subword_J], segmented.word_of_subword_J)
-    return [pa.ListArray.from_arrays(offsets, pa.array(column, pa.int32()), mask=mask) for column in columns]
+            for id, words_of_sentence in zip(*batch.to_pydict().values(), strict=True):
+                row = {"id": id}
+                if words_of_sentence is not None:
+                    subwords = segmenter.segment(words_of_sentence)
+                    row |= {"ids": vocabulary.ids(subwords.pieces), "word_of_subword": subwords.word_of_subword}
+                writer.write(row)
 
 
 def extract_syntax(

@@ -81,13 +81,9 @@ class Ragged:
     def take(self, rows: np.ndarray) -> "Ragged":
         """Copy the sequences `rows` (indices, in any order; they may repeat), integers in at least 32 bits."""
         rows = np.asarray(rows, dtype=np.int64)
-        return self.slices(rows, 0, self.offsets[rows + 1] - self.offsets[rows])
-
-    def slices(self, rows: np.ndarray, starts: np.ndarray | int, stops: np.ndarray) -> "Ragged":
-        """Copy the values from `starts` to `stops` of the sequences `rows`, as `take` does."""
-        lengths = stops - starts
+        lengths = self.offsets[rows + 1] - self.offsets[rows]
         offsets = _offsets_of(lengths)
-        indices = np.repeat(self.offsets[rows] + starts - offsets[:-1], lengths)
+        indices = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         indices += np.arange(len(indices))
         return Ragged(self.values[indices].astype(_wide(self.values.dtype), copy=False), offsets)
 

@@ -13,9 +13,8 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
 from nmtcore.errors import UserError
-from nmtcore.features.examples import words_per_sentence
+from nmtcore.features.examples import syntax_schema, words_per_sentence
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import syntax_schema
 from nmtcore.syntax.random_syntax import random_tags
 from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
 

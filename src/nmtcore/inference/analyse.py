@@ -27,27 +27,21 @@ from nmtcore.inference.schemas import (
     LabelledTree,
     tag_row,
 )
-from nmtcore.inference.scoring import gate_norms
-from nmtcore.inference.tags import predict_tags
+from nmtcore.inference.scoring import gate_norms, predict_tags
 from nmtcore.inference.text import InputSentence, ScoredText
 from nmtcore.parquet import row_writer
 from nmtcore.segmentation.vocabulary import EOS
 
-MAX_WEIGHTS = 6_000_000
-"""Attention weights in all: about 8 MB of a page. The 96 heads of a paper's model have 86,400 for 30 subwords."""
-
 
 def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: int) -> AnalysedModel:
-    """Analyse the first `limit` sentences; those without words count, but are left out.
+    """Analyse the first `limit` sentences, except those that are left out (`features.sources`).
 
     A model that reads the trees of its corpus reads those of the treebank here, if all `texts` come from one.
-    `bundle` comes from `load_observed_bundle`. Raises `UserError` if a sentence has more than `MAX_SUBWORDS` subwords,
-    if there are more than `MAX_WEIGHTS` attention weights, if the model diverged, and the errors of `texts`.
+    `bundle` comes from `load_observed_bundle`. Raises `UserError` if the model diverged, and the errors of `texts`.
     """
     chosen = list(islice(texts, limit))
     reader = bundle.new_reader(from_treebank=all(text.gold is not None for text in chosen))
     read = reader.read(chosen)
-    read.check_lengths()
     run, model, examples = bundle.run, bundle.model, read.examples
     translations, parses = translate_and_parse(model, examples, bundle.search_settings())
     tokens = [list(hypotheses[0].tokens) for hypotheses in translations]
@@ -58,7 +52,7 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
     trees = parse_with_heads(bundle, examples, method=tree_method).values()
     heads: list[AttentionHead] = []
     analysed = []
-    for row, (maps, line) in enumerate(zip(_maps(bundle, examples, tokens), read.sources.row_P.tolist(), strict=True)):
+    for row, (maps, line) in enumerate(zip(_maps(bundle, examples, tokens), read.sources.rows.tolist(), strict=True)):
         sentence = chosen[line]
         heads = [_head(bundle, attention_map) for attention_map in maps]
         annotations = {
@@ -66,7 +60,7 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
             for name, per_sentence in read.annotations.items()
             if per_sentence[line].head is not None
         }
-        pieces = bundle.target_vocabulary.tokens(tokens[row])
+        pieces = bundle.vocabularies["target"].tokens(tokens[row])
         analysed.append(
             AnalysedSentence(
                 number=sentence.number,
@@ -79,12 +73,12 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
                     for name, annotation in annotations.items()
                     if name not in reader.given_by
                 },
-                parse=None if parses is None else getattr(parses[row], method).tolist(),
+                parse=None if parses is None else parses[row][method].tolist(),
                 translation=bundle.output.text(tokens[row]),
                 tags=None if tags is None else tags[row],
                 gates=None if gates is None else GatedSentence(pieces, gates[row][:-1]),
                 source_tokens=maps[0]["keys"],
-                target_tokens=[*pieces, *bundle.target_vocabulary.tokens([EOS])],
+                target_tokens=[*pieces, *bundle.vocabularies["target"].tokens([EOS])],
                 weights=[attention_map["weights"] for attention_map in maps],
                 head_trees=[trees_of_head[row].tolist() for trees_of_head in trees],
             )
@@ -96,14 +90,7 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
 
 def _maps(bundle: Bundle, examples: Examples, tokens: Sequence[Sequence[int]]) -> Iterator[list[dict[str, Any]]]:
     """Yield the attention maps of each example, with weights in percent; see `ATTENTION_SCHEMA`."""
-    count = 0
     for rows in chain.from_iterable(attention_rows(bundle, examples, tokens)):
-        count += sum(row["weights"].size for row in rows)
-        if count > MAX_WEIGHTS:
-            raise UserError(
-                f"These sentences have more than {MAX_WEIGHTS:,} attention weights, too many for a page: show fewer "
-                "(--limit), or shorter ones."
-            )
         yield [{**row, "weights": np.round(100 * row["weights"]).astype(np.uint8)} for row in rows]
 
 
@@ -111,14 +98,6 @@ def _head(bundle: Bundle, row: dict[str, Any]) -> AttentionHead:
     place = (row["attention"], row["layer"], row["head"])
     name = f"{row['layer']}.{row['head']}"
     return AttentionHead(*place, bundle.run.claimed_heads.get(name) if row["attention"] == "encoder" else None)
-
-
-def check_predicts_tags(bundle: Bundle) -> None:
-    """Raise `UserError` if a model predicts no tags."""
-    if bundle.run.predicted_tags is None:
-        raise UserError(
-            f"The system {bundle.run.system} predicts no tags: use a model of another system, such as tag_attention."
-        )
 
 
 def translate_and_write(
@@ -132,12 +111,16 @@ def translate_and_write(
 ) -> Iterator[list[ScoredText]]:
     """Yield what `Bundle.translate_n_best` yields, and write what belongs to each line's best translation.
 
-    `tags` is the file of its words' tags, `PREDICTED_TAGS_SCHEMA`, with a row per line; the model must predict tags
-    (`check_predicts_tags`). `attention` is that of the weights of every head, `ATTENTION_SCHEMA`, without rows for a
-    line without words; `bundle` then comes from `load_observed_bundle`. The files appear after the last line; then
-    standard error says how many lines that have words have an empty best translation, if any. Raises the errors of
-    `Bundle.translate_chunks`, which takes the same `options`.
+    `tags` is the file of its words' tags, `PREDICTED_TAGS_SCHEMA`, with a row per line. `attention` is that of the
+    weights of every head, `ATTENTION_SCHEMA`; `bundle` then comes from `load_observed_bundle`. The files appear after
+    the last line; then standard error says how many lines that have words have an empty best translation, if any.
+    Raises `UserError` if the model predicts no tags, and the errors of `Bundle.translate_chunks`, which takes the same
+    `options`.
     """
+    if tags and bundle.run.predicted_tags is None:
+        raise UserError(
+            f"The system {bundle.run.system} predicts no tags: use a model of another system, such as tag_attention."
+        )
     empty = counted = 0
     with ExitStack() as stack:
         tag_file = tags and stack.enter_context(row_writer(tags, PREDICTED_TAGS_SCHEMA))
@@ -145,9 +128,9 @@ def translate_and_write(
         for chunk, translations in bundle.translate_chunks(lines, settings, **options):
             best = [hypotheses[0].tokens for hypotheses in translations]
             if tag_file:
-                tagged = chunk.sources.by_sentence(predict_tags(bundle, chunk.examples, best))
-                for sentence, parts in zip(chunk.sentences, tagged, strict=True):
-                    tag_file.write(tag_row(sentence.number - 1, chain.from_iterable(parts)))
+                tagged = chunk.sources.of_all(predict_tags(bundle, chunk.examples, best), [])
+                for sentence, words in zip(chunk.sentences, tagged, strict=True):
+                    tag_file.write(tag_row(sentence.number - 1, words))
             if map_file:
                 write_attention(map_file, bundle, chunk.examples, best)
             for words, texts in zip(chunk.words, bundle.texts(chunk, translations), strict=True):

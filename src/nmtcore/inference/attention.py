@@ -98,19 +98,16 @@ def attention_rows(
     `translations` are the ids of the examples' targets, without `</s>`, for the attention of the decoder. `bundle`
     comes from `load_observed_bundle`.
     """
-    # The examples of each line, which are consecutive, are numbered from 0.
-    starts = np.flatnonzero(np.diff(examples.id, prepend=-1))
-    part_numbers = np.arange(len(examples)) - np.repeat(starts, np.diff(starts, append=len(examples)))
 
     def work(observed: Observed) -> list[list[dict[str, Any]]]:
         maps = _maps(bundle, observed)
         sources = zip(observed.batch.source_BS, observed.context.mask_BS, strict=True)
         rows_of_examples = []
         for b, (row, (source_S, real_S)) in enumerate(zip(observed.rows_B, sources, strict=True)):
-            source = bundle.source_vocabulary.tokens(source_S[real_S].tolist())
-            target = bundle.target_vocabulary.tokens([*translations[row], EOS])
-            common = {"id": examples.id[row], "part": part_numbers[row], "keys": source}
-            common["key_words"] = observed.words_BS[b, : len(source)].tolist()
+            source = bundle.vocabularies["source"].tokens(source_S[real_S].tolist())
+            target = bundle.vocabularies["target"].tokens([*translations[row], EOS])
+            key_words = observed.words_BS[b, : len(source)].tolist()
+            common = {"id": examples.id[row], "keys": source, "key_words": key_words}
             rows_of_examples.append([])
             for name, layer, head, of_target, weights_BQK in maps:
                 queries = target if of_target else source

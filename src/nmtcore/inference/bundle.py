@@ -11,15 +11,13 @@ bundle.json           written last: the format's version and the sha256 of every
 
 import os
 import shutil
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
@@ -31,8 +29,8 @@ from nmtcore.config.registry import has_own, is_same_code, own_checksums, own_pa
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.typed import build, plain
-from nmtcore.errors import UserError, explain_os_errors, shortened
-from nmtcore.features.schema import labels_of
+from nmtcore.errors import UserError
+from nmtcore.features.examples import labels_of
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import atomic_folder, file_sha256, read_json, write_json
 from nmtcore.inference.search import Hypothesis, translate_examples
@@ -65,10 +63,9 @@ class Bundle:
 
     run: RunSettings
     model: TranslationModel
-    source_vocabulary: Vocabulary
-    target_vocabulary: Vocabulary
-    source_segmenter: Segmenter
-    target_segmenter: Segmenter
+    vocabularies: Mapping[str, Vocabulary]
+    """The vocabularies, as the segmenters, by side."""
+    segmenters: Mapping[str, Segmenter]
     labels: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     model_folders: Sequence[Path] = ()
     """The folders with the models of the annotators."""
@@ -82,8 +79,8 @@ class Bundle:
         """Make a `TextReader`."""
         return TextReader(
             self.run,
-            self.source_vocabulary,
-            self.source_segmenter,
+            self.vocabularies["source"],
+            self.segmenters["source"],
             self.transforms,
             labels=self.labels.get("source", {}),
             model_folders=self.model_folders,
@@ -94,11 +91,6 @@ class Bundle:
     def transforms(self) -> Transforms:
         """The transforms of the run, applied to the model's examples and undone in its output."""
         return Transforms.of(self.run, self.vocabularies, self.labels)
-
-    @property
-    def vocabularies(self) -> dict[str, Vocabulary]:
-        """The vocabularies by side."""
-        return {"source": self.source_vocabulary, "target": self.target_vocabulary}
 
     def search_settings(self, settings: DecodingSettings | None = None) -> DecodingSettings:
         """Return the settings with which to search for outputs; `settings` for text default to the run's."""
@@ -112,7 +104,7 @@ class Bundle:
     @cached_property
     def output(self) -> TextOutput:
         """What makes text of hypotheses, detokenised as the data set's settings say."""
-        return TextOutput(self.run, self.target_vocabulary, self.target_segmenter, self.transforms)
+        return TextOutput(self.run, self.vocabularies["target"], self.segmenters["target"], self.transforms)
 
     def translate(self, lines: Iterable[str | bytes], settings: DecodingSettings | None = None) -> Iterator[str]:
         """Translate raw text line by line, in order; see `translate_chunks`."""
@@ -137,30 +129,17 @@ class Bundle:
     ) -> Iterator[tuple[Chunk, list[list[Hypothesis]]]]:
         """Translate raw text, `chunk` lines at a time; yield the best hypotheses of each example.
 
-        See `search_batch` for `n_best` and `scores`. A line of more than `MAX_SUBWORDS` subwords is translated in
-        parts, and standard error says so. Raises `LineError` for a line that is not UTF-8 or contains a NUL, after the
-        translations of all lines before it, and `UserError` for a text in UTF-16 or UTF-32.
+        See `search_batch` for `n_best` and `scores`. Raises `LineError` for a line that is not UTF-8 or contains a NUL,
+        after the translations of all lines before it, and `UserError` for a text in UTF-16 or UTF-32.
         """
         settings = self.search_settings(settings)
         for read in self.reader.chunks(read_text(lines, where=where), chunk):
-            for place, parts in read.long.items():
-                print(f"{place}: very long, translated in {parts} parts.", file=sys.stderr)
             yield read, translate_examples(self.model, read.examples, settings, n_best=n_best, scores=scores)
 
-    def texts(self, chunk: Chunk, translations: Sequence[Sequence[Hypothesis]]) -> Iterator[list[ScoredText]]:
-        """Yield the texts of the hypotheses of each line, best first; a line without words yields one empty text.
-
-        The i-th best hypotheses of a line's parts are joined, for each i; the score is their sum.
-        """
-        for parts in chunk.sources.by_sentence(translations):
-            ranks = zip(*parts, strict=False) if parts else [()]
-            yield [
-                ScoredText(
-                    self.output.text(*(hypothesis.tokens for hypothesis in ranked)),
-                    sum((hypothesis.score for hypothesis in ranked), 0.0),
-                )
-                for ranked in ranks
-            ]
+    def texts(self, chunk: Chunk, translations: Sequence[Sequence[Hypothesis]]) -> list[list[ScoredText]]:
+        """Return the texts of the hypotheses of each line, best first; of a line that is left out, one empty text."""
+        texts = ([ScoredText(self.output.text(best.tokens), best.score) for best in ranked] for ranked in translations)
+        return chunk.sources.of_all(texts, [ScoredText("", 0.0)])
 
 
 def save_bundle(
@@ -210,23 +189,19 @@ def load_bundle(
     folder = Path(folder)
     _check_files(folder)
     _check_own_code(folder)
-    run = run_from_json(_read(folder / "run.json", read_json), where=str(folder / "run.json"))
+    run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
     if parser is not None:
         run = _with_parser(run, parser)
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
-    labels = {
-        side: _read(folder / LABELS[side], read_labels, columns=names) for side, names in columns.items() if names
-    }
-    vocabularies = {side: _read(folder / name, Vocabulary.load) for side, name in VOCABULARIES.items()}
+    labels = {side: read_labels(folder / LABELS[side], columns=names) for side, names in columns.items() if names}
+    vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
     model = new_model(run, vocabularies, labels)
     _load_weights(model, folder)
     return Bundle(
         run=run,
         model=to_device(model, device),
-        source_vocabulary=vocabularies["source"],
-        target_vocabulary=vocabularies["target"],
-        source_segmenter=Segmenter.load(folder, run.segmentation, "source"),
-        target_segmenter=Segmenter.load(folder, run.segmentation, "target"),
+        vocabularies=vocabularies,
+        segmenters={side: Segmenter.load(folder, run.segmentation, side) for side in SIDES},
         labels=labels,
     )
 
@@ -272,7 +247,7 @@ def load_initial_weights(
     label vocabularies. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
-    same_base = _read(folder / "run.json", read_json)["base"] == run.base
+    same_base = read_json(folder / "run.json")["base"] == run.base
     differing = [] if same_base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
@@ -310,30 +285,16 @@ def _check_files(folder: Path) -> None:
     if not (folder / MANIFEST).is_file():
         if bundles := sorted(path.parent for inner in ("", "*/") for path in folder.glob(f"{inner}model/{MANIFEST}")):
             raise UserError(f"{folder} is not a model but contains one: {bundles[0]}.")
-        if not folder.is_dir():
-            is_not = "a model is a folder, and this is a file" if folder.exists() else "there is no such folder"
-            raise UserError(f"{folder} is not a model: {is_not}.")
-        raise _broken(folder, f"{MANIFEST} is missing")
+        raise _broken(folder, f"{MANIFEST} is missing" if folder.is_dir() else "there is no such folder")
     manifest = read_json(folder / MANIFEST)
     sums = manifest.get("files") if isinstance(manifest, dict) and manifest.get("format") == FORMAT else None
     if not isinstance(sums, dict):
         raise _broken(folder, f"{MANIFEST} is not of format {FORMAT}")
     for name, expected in sums.items():
-        with explain_os_errors(folder / name):
-            if not (folder / name).is_file():
-                raise _broken(folder, f"{name} is missing")
-            if file_sha256(folder / name) != expected:
-                raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
-
-
-def _read(path: Path, read: Callable[..., Any], **options: Any) -> Any:
-    """Read a file of a bundle. Raises `UserError` if it does not hold what it should, although its checksum fits."""
-    try:
-        with explain_os_errors(path):
-            return read(path, **options)
-    except (SafetensorError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        reason = f"{path.name} does not hold what it should: {shortened(str(error))}"
-        raise _broken(path.parent, reason) from error
+        if not (folder / name).is_file():
+            raise _broken(folder, f"{name} is missing")
+        if file_sha256(folder / name) != expected:
+            raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
 
 
 def _check_own_code(folder: Path) -> None:
@@ -344,21 +305,17 @@ def _check_own_code(folder: Path) -> None:
     for copy in folder.glob(f"{_OWN}*.py"):
         name = copy.stem.removeprefix(_OWN)
         path = own_path("components", name)
-        if path.resolve().is_relative_to(folder.resolve()) or not has_own("components", name):
+        is_absent = path.resolve().is_relative_to(folder.resolve()) or not has_own("components", name)
+        if is_absent or not is_same_code(path, copy):
             raise UserError(
                 f"The model in {folder} has a component of its author's own, '{name}', which is not at {path} of the "
-                f"current folder: start the command in the folder that has it, or read {copy} and, if you trust it, "
-                "copy it there."
-            )
-        if not is_same_code(path, copy):
-            raise UserError(
-                f"The model in {folder} was trained with another version of {path}, which is {copy}: use that version, "
-                "or train the model again."
+                f"current folder, or there in another version: start the command in the folder that has it, or read "
+                f"{copy} and, if you trust it, copy it there."
             )
 
 
 def _load_weights(model: TranslationModel, folder: Path) -> None:
-    weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
+    weights, saved = dict(named_weights(model)), load_file(folder / WEIGHTS)
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

@@ -4,7 +4,6 @@ Shapes: B sentences, S source, U nodes, W words.
 """
 
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
@@ -27,7 +26,7 @@ from nmtcore.model.batch import Batch, pool_words, with_root_scores
 from nmtcore.model.components.base import Component
 from nmtcore.syntax.annotation import Annotation, conllu_sentence
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
-from nmtcore.syntax.trees import HEAD_OF_ROOT, heads_of
+from nmtcore.syntax.trees import heads_of
 
 _HEAD_COLUMN = 6
 """The index of the head's column in CoNLL-U."""
@@ -90,29 +89,13 @@ def translate_and_parse(
     return translations, parses
 
 
-def join_parses(sources: Sources, parses: Sequence[Parse], *, to_root: bool) -> list[Parse]:
-    """Return the parse of each sentence, given those of all parts, which are of words with the root if `to_root`."""
-    without_words = parse_of(np.zeros((0, 1)), to_root=to_root)
-    methods = [method for method in PARSE_METHODS if getattr(without_words, method) is not None]
-    joined = zip(
-        *(join_heads(sources, [getattr(parse, method) for parse in parses]) for method in methods), strict=True
-    )
-    return [Parse(**dict(zip(methods, heads, strict=True))) for heads in joined]
-
-
-def join_heads(sources: Sources, heads: Iterable[Sequence[int]]) -> list[np.ndarray]:
-    """Return the heads of each sentence, given those of all parts, with the roots of each part.
-
-    A word that continues in the next part has the head from its first part.
-    """
-    joined = []
-    for parts in sources.by_sentence(zip(sources.first_P.tolist(), map(np.asarray, heads), strict=True)):
-        sentence_W = np.zeros(0, dtype=np.int64)
-        for first, heads_W in parts:
-            moved_W = np.where(heads_W == HEAD_OF_ROOT, HEAD_OF_ROOT, heads_W + first)
-            sentence_W = np.concatenate([sentence_W, moved_W[len(sentence_W) - first :]])
-        joined.append(sentence_W)
-    return joined
+def parses_of_all(sources: Sources, parses: Sequence[Parse], *, to_root: bool) -> list[Parse]:
+    """Return the parse of each sentence, given those of the examples, with the trees if `to_root`."""
+    methods = PARSE_METHODS if to_root else PARSE_METHODS[:1]
+    heads = [sources.heads_of_all(parse[method] for parse in parses) for method in methods]
+    return [
+        Parse(**dict(zip(methods, heads_of_sentence, strict=True))) for heads_of_sentence in zip(*heads, strict=True)
+    ]
 
 
 def layer_and_head(text: str) -> tuple[int, int]:
@@ -148,7 +131,7 @@ def make_parser(bundle: Bundle, method: ParseMethod, *, attention: tuple[int, in
             f"The system {bundle.run.system} has no artificial root, so its heads do not form trees: add --argmax."
         )
     options = {"methods": [method], "batch_sentences": bundle.run.decoding.batch_sentences}
-    return lambda examples: [getattr(parse, method) for parse in parse_examples(model, examples, **options)]
+    return lambda examples: [parse[method] for parse in parse_examples(model, examples, **options)]
 
 
 def parse_with_heads(
@@ -166,7 +149,7 @@ def parse_with_heads(
     def work(observed: Observed) -> list[list[np.ndarray]]:
         """Return the trees of the sentences of a batch: a list per head."""
         return [
-            [getattr(parse_of(scores_WU, to_root=True, methods=[method]), method) for scores_WU in sentences]
+            [parse_of(scores_WU, to_root=True, methods=[method])[method] for scores_WU in sentences]
             for sentences in (
                 _tree_scores(observed, layer, head, parsers.get(f"{layer}.{head}")) for layer, head in heads
             )
@@ -201,13 +184,10 @@ def parse_sentences(
 ) -> Iterator[tuple[InputSentence, list[str], list[int]]]:
     """Yield sentences, in order, with their words and the heads of these (1-based, 0 = root).
 
-    A sentence of more than `MAX_SUBWORDS` subwords is parsed in parts, each with its own root, and standard error
-    says so. Raises the errors of `sentences`.
+    All words of a sentence that is left out (`features.sources`) are roots. Raises the errors of `sentences`.
     """
     for read in bundle.reader.chunks(sentences, chunk):
-        for place, parts in read.long.items():
-            print(f"{place}: very long, parsed in {parts} parts with a root each.", file=sys.stderr)
-        heads = join_heads(read.sources, parser(read.examples))
+        heads = read.sources.heads_of_all(parser(read.examples))
         yield from zip(read.sentences, read.words, (heads_W.tolist() for heads_W in heads), strict=True)
 
 

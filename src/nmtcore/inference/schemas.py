@@ -4,9 +4,8 @@ Every schema has one row per sentence, pair or line, in order, and its `id`, fro
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +46,6 @@ CONTRAST_SCORES_SCHEMA = pa.schema(
 ATTENTION_SCHEMA = pa.schema(
     {
         "id": pa.int64(),
-        "part": pa.int32(),
         "attention": pa.string(),
         **dict.fromkeys(("layer", "head"), pa.int32()),
         **dict.fromkeys(("queries", "keys"), _TEXTS),
@@ -55,10 +53,10 @@ ATTENTION_SCHEMA = pa.schema(
         "weights": pa.list_(_NUMBERS),
     }
 )
-"""A row for each layer and head of each sentence. `part` counts the parts of a very long line.
-`attention` is "encoder" or "cross". `keys` are the source tokens, and `key_words` their words (from 0, -1 for none).
-`weights` has one row per token of `queries` and one column per token of `keys`. The queries of "cross" are the target
-tokens about to be generated. A recurrent model has no rows "encoder", and its decoder one layer and head.
+"""A row for each layer and head of each sentence. `attention` is "encoder" or "cross". `keys` are the source tokens,
+and `key_words` their words (from 0, -1 for none). `weights` has one row per token of `queries` and one column per token
+of `keys`. The queries of "cross" are the target tokens about to be generated. A recurrent model has no rows "encoder",
+and its decoder one layer and head.
 
 A component of a recurrent model (`RecurrentNote.source_weights_BSS`) adds one row per sentence, where `attention` is
 its name, `layer` and `head` are null, and the queries are the source tokens: for `head_selection` the dependents, whose
@@ -69,22 +67,23 @@ is like those of "cross": `attention` is the component's name, `layer` and `head
 tokens. `head_selection` with `annotations: separate` has it, over the expected heads of the keys."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parse:
-    """Predicted heads of the words of one sentence, int64, 1-based; 0 is the root."""
+class Parse(TypedDict, total=False):
+    """Predicted heads of the words of one sentence, int64, 1-based; 0 is the root.
+
+    There are no trees if the model has no root (`diagonalparse`), or if they were not requested.
+    """
 
     argmax: np.ndarray
     """The likeliest head of each word by itself: perhaps not a tree, perhaps the word itself."""
-    one_root: np.ndarray | None = None
-    """The maximum spanning tree with exactly one root. None if the model has no root (`diagonalparse`), or if the tree
-    was not requested."""
-    many_roots: np.ndarray | None = None
-    """The maximum spanning tree with one or more roots; None as for `one_root`."""
+    one_root: np.ndarray
+    """The maximum spanning tree with exactly one root."""
+    many_roots: np.ndarray
+    """The maximum spanning tree with one or more roots."""
 
 
 def write_parses(path: Path, ids: np.ndarray, parses: Sequence[Parse]) -> None:
     """Write parses as `PARSE_SCHEMA`."""
-    write_rows(path, PARSE_SCHEMA, ({"id": int(id), **vars(p)} for id, p in zip(ids, parses, strict=True)))
+    write_rows(path, PARSE_SCHEMA, ({"id": int(id), **p} for id, p in zip(ids, parses, strict=True)))
 
 
 class TaggedWord(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a model makes of given translations: log-probabilities, contrastive pairs, and norms of gates.
+"""What a model makes of given translations: log-probabilities, contrastive pairs, norms of gates, and tags of words.
 
 The log-probability of a translation is the sum over its tokens of log p(token | the tokens before it, the source), in
 natural logarithms. Its tokens are the subwords into which the model's segmentation cuts it, and `</s>`; other ways to
@@ -6,37 +6,44 @@ cut it into subwords do not count. The distribution is the softmax over the whol
 without any length penalty. Contrastive pairs are compared as whole sentences, without dividing by their lengths, as in
 LingEval97 (Sennrich 2017).
 
-Shapes: B sentences, D width, N target tokens, T target, V vocabulary.
+A search holds no tags. A word's tag is the likeliest one, by the component that predicts tags, at the word's first
+subword; or, if the model interleaves words and tags, the tag that it has generated before the word.
+
+Shapes: B sentences, D width, N target tokens, T target, V vocabulary, W words.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, contrast_rows
+from nmtcore.annotation.labels import LABEL_SPECIALS, UNKNOWN_LABEL
+from nmtcore.config.features import LABEL_SYMBOLS
+from nmtcore.corpus.contrasts import ContrastRows
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import DivergedError, UserError
-from nmtcore.features.examples import NO_WORD, Examples, check_ids
+from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.features.sources import MAX_SUBWORDS
+from nmtcore.features.transforms.chain import LocatedWord
 from nmtcore.inference.batches import MAX_TOKENS, in_batches, with_targets
 from nmtcore.inference.bundle import Bundle
-from nmtcore.inference.schemas import GATES_SCHEMA, ContrastScore
-from nmtcore.inference.text import LINES_PER_CHUNK, Chunk, InputSentence, grouped
+from nmtcore.inference.schemas import GATES_SCHEMA, ContrastScore, TaggedWord
+from nmtcore.inference.search import log_probabilities
+from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, grouped
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.recurrent import Recurrent
-from nmtcore.parquet import read_rows, write_rows
-from nmtcore.segmentation.vocabulary import EOS, UNK, Vocabulary
+from nmtcore.parquet import check_ids, read_rows, write_rows
+from nmtcore.segmentation.vocabulary import EOS, TAG_PREFIX, UNK, Vocabulary, tag_entry
 
 SCORES_PER_BATCH = 1 << 26
 """Scores of the vocabulary per batch (256 MiB in fp32), so that memory does not depend on the size of the input."""
-ENTRIES_PER_CHUNK = 500
-"""Contrastive entries that are read, sorted and scored at once."""
+_NO_TAG = None, None
+"""The tag and the probability of a word whose tag is unknown, or that has none."""
 
 
 class TargetScore(NamedTuple):
@@ -115,16 +122,20 @@ def score_text_pairs(
 ) -> Iterator[TargetScore | None]:
     """Score the lines of `target` as translations of those of `source`, in order.
 
-    A source without words has no score (None), since the model never translates it; a translation without words has
-    that of `</s>`. Raises `UserError` if the system cannot be scored, if a text has more lines than the other or if a
-    line has more than `MAX_SUBWORDS` subwords, and the errors of `read_text`.
+    A source that is left out (`features.sources`) has no score (None), since the model never translates it; a
+    translation without words has that of `</s>`. Raises `UserError` if the system cannot be scored, if a text has more
+    lines than the other or if a translation has more than `MAX_SUBWORDS` subwords, and the errors of `read_text`.
     """
     check_scores_targets(bundle)
-    pairs = _paired(source, target)
-    for group in grouped(pairs, LINES_PER_CHUNK, characters=lambda pair: sum(len(sentence.text) for sentence in pair)):
-        chunk = _read_pairs(bundle, group)
-        for score in chunk.sources.by_sentence(score_targets(bundle.model, chunk.examples)):
-            yield score[0] if score else None
+    tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
+    for pairs in grouped(_paired(source, target), LINES_PER_CHUNK):
+        targets = [bundle.segmenters["target"].segment(tokenizer.split(text.text)) for _, text in pairs]
+        for (_, text), subwords in zip(pairs, targets, strict=True):
+            if len(subwords.pieces) > MAX_SUBWORDS:
+                raise UserError(f"{text.where}: the translation has more than {MAX_SUBWORDS:,} subwords: shorten it.")
+        sources = bundle.reader.read([text for text, _ in pairs]).sources
+        ids = [bundle.vocabularies["target"].ids(targets[row].pieces) for row in sources.rows]
+        yield from sources.of_all(score_targets(bundle.model, with_targets(sources.examples, ids)), None)
 
 
 def _paired(
@@ -137,42 +148,6 @@ def _paired(
                 "as many lines in both files."
             )
         yield pair
-
-
-def _read_pairs(bundle: Bundle, pairs: Sequence[tuple[InputSentence, InputSentence]]) -> Chunk:
-    """Cut pairs of sentences into subwords and annotate the sources, as to translate them."""
-    tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
-    targets = [bundle.target_segmenter.segment(tokenizer.split(target.text)) for _, target in pairs]
-    chunk = bundle.reader.read([source for source, _ in pairs])
-    long_targets = [
-        pair[1].where for pair, target in zip(pairs, targets, strict=True) if len(target.pieces) > MAX_SUBWORDS
-    ]
-    for place in (*chunk.long, *long_targets):
-        raise UserError(
-            f"{place}: the line has more than {MAX_SUBWORDS:,} subwords: shorten it, or split the sentence on both "
-            "sides."
-        )
-    ids = [bundle.target_vocabulary.ids(targets[row].pieces) for row in chunk.sources.row_P]
-    return chunk._replace(sources=replace(chunk.sources, examples=with_targets(chunk.examples, ids)))
-
-
-def score_entries(bundle: Bundle, entries: Iterable[ContrastEntry], *, where: Path) -> Iterator[ContrastScore]:
-    """Score the pairs of a file, `where` in messages, in order.
-
-    Raises `UserError` if a text has no words, and the errors of `score_text_pairs`.
-    """
-    check_scores_targets(bundle)
-    for group in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
-        pairs = [
-            tuple(InputSentence(0, f"{where}, {entry.place}", side.text) for side in pair)
-            for entry in group
-            for pair in entry.pairs
-        ]
-        chunk = _read_pairs(bundle, pairs)
-        with_words = chunk.sources.row_P[chunk.examples.target.ids.lengths > 0].tolist()
-        for line in sorted(set(range(len(pairs))).difference(with_words))[:1]:
-            raise UserError(f"{pairs[line][0].where}: a source or a translation has no words: correct it.")
-        yield from score_contrasts(bundle.model, chunk.examples, list(contrast_rows(group)))
 
 
 def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:
@@ -210,7 +185,7 @@ def write_gates(
     tags_of_words = [None] * len(examples)
     if tags is not None:
         annotated = list(read_rows(tags, columns=["id", "upos"], stop=len(examples)))
-        check_ids(examples.id, np.array([row["id"] for row in annotated], dtype=np.int64), tokens, tags)
+        check_ids(examples.id, np.array([row["id"] for row in annotated], dtype=np.int64), files=(tokens, tags))
         tags_of_words = [row["upos"] for row in annotated]
     target = examples.target
     columns = (
@@ -228,3 +203,65 @@ def write_gates(
         for id, ids, words, upos, norms_T in columns
     )
     write_rows(path, GATES_SCHEMA, rows)
+
+
+def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]) -> list[list[TaggedWord]]:
+    """Return the words of translations with their tags, sentence by sentence, for a model that predicts tags.
+
+    `translations` are the best hypotheses of the examples' sources, as ids without `</s>`; targets of `examples` are
+    ignored.
+    """
+    target = bundle.vocabularies["target"], bundle.segmenters["target"]
+    words = [bundle.transforms.locate_words(tokens, *target) for tokens in translations]
+    batch_tags = _generated_tags if bundle.transforms.tags_targets else _scored_tags
+
+    def work(batch: Batch, rows_B: np.ndarray) -> list[list[TaggedWord]]:
+        chosen = [words[row] for row in rows_B]
+        tags = iter(batch_tags(bundle, batch, chosen))
+        return [[TaggedWord(word.word, *next(tags)) for word in sentence] for sentence in chosen]
+
+    return in_batches(bundle.model, with_targets(examples, translations), work)
+
+
+def _scored_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[tuple]:
+    """Return the likeliest tag at the first subword of every word of a batch, by the component that predicts tags."""
+    names = bundle.model.tagger.tag_names
+    rows_W = _scored_rows(batch, [[word.position for word in sentence] for sentence in words])
+    log_probability_W, tag_W = bundle.model.tag_scores(batch).index_select(0, rows_W).max(dim=1)
+    is_tag = range(len(LABEL_SPECIALS), len(names) - LABEL_SYMBOLS)
+    probabilities = log_probability_W.exp().tolist()
+    return [
+        (names[tag], probability) if tag in is_tag else _NO_TAG
+        for tag, probability in zip(tag_W.tolist(), probabilities, strict=True)
+    ]
+
+
+def _generated_tags(bundle: Bundle, batch: Batch, words: Sequence[Sequence[LocatedWord]]) -> list[tuple]:
+    """Return the tag that an interleaved model generates before every word of a batch, with its probability."""
+    model, context = bundle.model, bundle.model.encode(batch)
+    positions = [[word.tag_position for word in sentence if word.tag_position is not None] for sentence in words]
+    rows_W = _scored_rows(batch, positions)
+    places_W = batch.target_positions_N.index_select(0, rows_W)
+    token_W = batch.target_output_BT.flatten().index_select(0, places_W)
+    logits_WV = model.logits(model.forced_states(batch, context).index_select(0, rows_W), context)
+    probabilities = log_probabilities(logits_WV).gather(1, token_W.unsqueeze(1)).squeeze(1).exp().tolist()
+    unknown = tag_entry(LABEL_SPECIALS[UNKNOWN_LABEL])
+    generated = iter(
+        _NO_TAG if entry == unknown else (entry.removeprefix(TAG_PREFIX), probability)
+        for entry, probability in zip(
+            bundle.vocabularies["target"].tokens(token_W.tolist()), probabilities, strict=True
+        )
+    )
+    return [_NO_TAG if word.tag_position is None else next(generated) for sentence in words for word in sentence]
+
+
+def _scored_rows(batch: Batch, positions: Sequence[Sequence[int]]) -> Tensor:
+    """Return the rows of scores (N, ...) for positions in each target; `batch` has N real target positions."""
+    lengths_B = torch.bincount(batch.target_positions_N // batch.target_output_BT.shape[1], minlength=len(batch))
+    first_rows = (lengths_B.cumsum(dim=0) - lengths_B).tolist()
+    rows = [
+        first + position
+        for first, target_positions in zip(first_rows, positions, strict=True)
+        for position in target_positions
+    ]
+    return torch.tensor(rows, dtype=torch.int64, device=batch.target_positions_N.device)

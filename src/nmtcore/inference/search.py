@@ -39,16 +39,12 @@ Number = TypeVar("Number", float, np.ndarray)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hypothesis:
-    """One translation: its tokens without `</s>`, its score and its log probability.
-
-    Greedy search computes the last two only if it is asked for them; they are NaN otherwise.
-    """
+    """One translation: its tokens without `</s>`, and its score."""
 
     tokens: tuple[int, ...]
     score: float
-    """`log_probability` over the length penalty."""
-    log_probability: float
-    """Natural logarithm, `</s>` included."""
+    """The log probability (natural, `</s>` included) over the length penalty. Greedy search computes it only if it is
+    asked for it; otherwise it is NaN."""
 
 
 def translate_examples(
@@ -175,7 +171,6 @@ def _greedy(
         Hypothesis(
             tokens=tuple(ids),
             score=total / length_penalty(settings, len(ids) + 1.0) if scores else math.nan,
-            log_probability=total if scores else math.nan,
         )
         for ids, total in zip(tokens, totals, strict=True)
     ]
@@ -256,7 +251,6 @@ class _BeamSearch:
             hypothesis = Hypothesis(
                 tokens=tuple(self.tokens_BMT[row, beam_BC[row, candidate], 1:].tolist()),
                 score=float(score_BC[row, candidate]),
-                log_probability=float(log_probability_BC[row, candidate]),
             )
             finished = self.finished[self.sentence_B[row]]
             insort(finished, hypothesis, key=lambda other: -other.score)

@@ -4,8 +4,9 @@ Examples are made of lines of raw text or of the sentences of a treebank: words,
 that translation needs.
 """
 
+import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -21,10 +22,9 @@ from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import LineError, UserError
-from nmtcore.features.examples import Examples, SideExamples, group_by_annotator
+from nmtcore.features.examples import Examples, SideExamples, columns_of, group_by_annotator
 from nmtcore.features.ragged import Ragged
-from nmtcore.features.schema import columns_of
-from nmtcore.features.sources import MAX_SUBWORDS, Sources, cut_sources
+from nmtcore.features.sources import MAX_SUBWORDS, Sources, select_sources
 from nmtcore.features.syntax import AnnotatedWords, column_of
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.segmentation.segmenter import Segmenter
@@ -35,8 +35,6 @@ T = TypeVar("T")
 
 LINES_PER_CHUNK = 2000
 """Sentences of a text that are read, sorted and translated at once."""
-MAX_CHARACTERS = 1 << 20
-"""Characters of a group after which no more sentences are added, so that very long lines take little memory."""
 
 
 class InputSentence(NamedTuple):
@@ -74,19 +72,15 @@ def read_treebank(path: Path) -> Iterator[InputSentence]:
         yield InputSentence(number, f"{path}, line {piece.line}", side.text, side.words, side.annotation, decode(piece))
 
 
-def grouped(items: Iterable[T], size: int, *, characters: Callable[[T], int]) -> Iterator[list[T]]:
-    """Group a stream into lists of `size` items, and of fewer if these have over `MAX_CHARACTERS`.
-
-    If the stream ends with a `UserError`, the items before it are still yielded.
-    """
-    group, length = [], 0
+def grouped(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Group a stream into lists of `size` items; if it ends with a `UserError`, the items before it come first."""
+    group: list[T] = []
     try:
         for item in items:
             group.append(item)
-            length += characters(item)
-            if len(group) == size or length > MAX_CHARACTERS:
+            if len(group) == size:
                 yield group
-                group, length = [], 0
+                group = []
     except UserError:
         if group:
             yield group
@@ -107,18 +101,8 @@ class Chunk(NamedTuple):
 
     @property
     def examples(self) -> Examples:
-        """The parts of `sources`."""
+        """The examples of `sources`."""
         return self.sources.examples
-
-    def check_lengths(self) -> None:
-        """Raise `UserError` if a sentence is in parts."""
-        for place in self.long:
-            raise UserError(f"{place}: the sentence has more than {MAX_SUBWORDS:,} subwords: split it.")
-
-    @property
-    def long(self) -> dict[str, int]:
-        """The number of parts of each very long sentence, by the place of the sentence."""
-        return {self.sentences[row].where: count for row, count in self.sources.long.items()}
 
 
 class TextOutput:
@@ -137,13 +121,13 @@ class TextOutput:
         tokenizer = WordTokenizer(run.text_words("target"), run.target)
         self._join = tokenizer.join if detokenised else " ".join
 
-    def text(self, *outputs: Sequence[int]) -> str:
-        """Return the text of a hypothesis, or of those of a sentence's parts; it is empty without any."""
-        return self._join([word for tokens in outputs for word in self._transforms.words(tokens, *self._target)])
+    def text(self, tokens: Sequence[int]) -> str:
+        """Return the text of a hypothesis."""
+        return self._join(self._transforms.words(tokens, *self._target))
 
     def texts(self, sources: Sources, outputs: Iterable[Sequence[int]]) -> list[str]:
-        """Return the text of each sentence, given the best hypothesis of every part."""
-        return [self.text(*parts) for parts in sources.by_sentence(outputs)]
+        """Return the text of each sentence, given the best hypothesis of every example."""
+        return sources.of_all(map(self.text, outputs), "")
 
 
 class ScoredText(NamedTuple):
@@ -190,10 +174,13 @@ class TextReader:
 
     def chunks(self, texts: Iterable[InputSentence], size: int = LINES_PER_CHUNK) -> Iterator[Chunk]:
         """Read sentences `size` at a time; see `grouped`."""
-        return map(self.read, grouped(texts, size, characters=lambda sentence: len(sentence.text)))
+        return map(self.read, grouped(texts, size))
 
     def read(self, texts: Sequence[InputSentence]) -> Chunk:
-        """Make examples of sentences, with the run's transforms applied."""
+        """Make examples of sentences, with the run's transforms applied.
+
+        Standard error names the sentences that are left out since they are too long.
+        """
         split, compose = self._tokenizer.split, self._tokenizer.compose
         words = [split(text.text) if text.words is None else list(map(compose, text.words)) for text in texts]
         annotations = {name: self._annotate(name, texts, words) for name in self._annotators}
@@ -205,7 +192,9 @@ class TextReader:
             features=self._features(words_of_subwords, annotations),
         )
         ids = np.array([text.number - 1 for text in texts], dtype=np.int64)
-        sources = cut_sources(Examples(id=ids, source=side), self._transforms)
+        sources = select_sources(Examples(id=ids, source=side), self._transforms)
+        for row in sources.long:
+            print(f"{texts[row].where}: left out, since it has more than {MAX_SUBWORDS:,} subwords.", file=sys.stderr)
         return Chunk(texts, words, annotations, sources)
 
     def _annotate(self, name: str, texts: Sequence[InputSentence], words: Sequence[Sequence[str]]) -> list[Annotation]:

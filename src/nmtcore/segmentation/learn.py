@@ -1,6 +1,5 @@
 """Learning a segmentation from the training split: merges and vocabularies."""
 
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import redirect_stderr
@@ -114,13 +113,6 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
         covered = sum(words[word] for word in entries)
     else:
         short = {word: count for word, count in words.items() if len(word) <= LONGEST_WORD}
-        report["long"] = len(words) - len(short)
-        if report["long"]:
-            print(
-                f"{report['long']} different words of more than {LONGEST_WORD} characters: no merges are learned from "
-                "them.",
-                file=sys.stderr,
-            )
         write_text(folder / codes_name(settings, side), learn_codes(short, settings.size))
         entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
         covered = words.total()

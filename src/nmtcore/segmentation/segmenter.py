@@ -2,8 +2,6 @@
 
 A codes file has subword-nmt's format: a version line, then one merge per line, in order of priority. The last character
 of a word carries `</w>`, so that merges distinguish word ends from the same letters inside a word (version 0.2).
-
-Shapes: B sentences, J subwords.
 """
 
 from collections.abc import Sequence
@@ -12,9 +10,6 @@ from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
-import pyarrow as pa
 
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import LineError, quoted
@@ -61,19 +56,6 @@ class Subwords(NamedTuple):
     """The word (from 0) of each piece."""
 
 
-class SegmentedSentences(NamedTuple):
-    """B sentences in J subwords, sentence after sentence."""
-
-    pieces: list[str]
-    """The distinct pieces, in the order of their first occurrence."""
-    piece_of_subword_J: np.ndarray
-    """The index of each subword in `pieces`."""
-    word_of_subword_J: np.ndarray
-    """The word of each subword, from 0 in its sentence (int32)."""
-    subwords_B: np.ndarray
-    """The number of subwords of each sentence."""
-
-
 class Segmenter:
     """Segments words of one side into subwords, and joins subwords into words."""
 
@@ -110,18 +92,6 @@ class Segmenter:
         if len(pieces) == len(segmented):
             return Subwords(pieces, list(range(len(segmented))))
         return Subwords(pieces, [word for word, word_pieces in enumerate(segmented) for _ in word_pieces])
-
-    def segment_batch(self, sentences: pa.ListArray) -> SegmentedSentences:
-        """Segment sentences (lists of strings; null is a sentence without words) at once."""
-        segmented = [self.segment(words or ()) for words in sentences.to_pylist()]
-        index: dict[str, int] = {}
-        piece_of_subword = [index.setdefault(piece, len(index)) for sentence in segmented for piece in sentence.pieces]
-        return SegmentedSentences(
-            pieces=list(index),
-            piece_of_subword_J=np.array(piece_of_subword, np.int64),
-            word_of_subword_J=np.array([word for sentence in segmented for word in sentence.word_of_subword], np.int32),
-            subwords_B=np.array([len(sentence.pieces) for sentence in segmented], np.int64),
-        )
 
     def join(self, pieces: Sequence[str]) -> list[str]:
         """Join pieces into words.
