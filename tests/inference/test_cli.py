@@ -102,8 +102,7 @@ MISTAKES = [
     ("logprob", "plain", "one two", "", "two, line 2: the other text ends before this line: give one sentence per"),
     ("logprob", "plain", "long one", "", "long, line 2: the line has more than 1,000,000 bytes: is it text"),
     ("logprob", "plain", "absent one", "", "absent does not exist."),
-    ("logprob", "plain", "a", "", "name two files, SOURCE and TARGET, or one with --pairs."),
-    ("logprob", "plain", "a b --pairs c", "", "name two files, SOURCE and TARGET, or one with --pairs."),
+    ("logprob", "plain", "a", "", "the following arguments are required: TARGET"),
 ]
 
 
@@ -190,20 +189,6 @@ def test_log_probabilities_have_a_line_per_pair(model, tmp_path):
         f"{source}: lines without words, so without a score: 1.\n"
         f"{target}: lines with subwords that the vocabulary lacks, scored as <unk>: 1.\n"
     )
-
-
-def test_contrastive_pairs_are_counted(model, tmp_path):
-    pairs = tmp_path / "pairs.tsv"
-    header = "source\tright\twrong\tphenomenon\tdistance"
-    pairs.write_text(f"{header}\nthe cat\ta cat\ta dog\tnoun\t\nthe cat\ta cat\ta cat\tnone\t20\n")
-    output, errors = nmtcore("logprob", model, "--pairs", pairs)
-    assert errors == ""
-    run = RUNS["plain"]
-    assert output.startswith(f"Scale {run.scale}, seeds {run.seed}; percentages")
-    assert f"\n## {run.dataset}, {pairs}: by phenomenon\n" in output.replace("\\", "")
-    tied = f"| {run.system} | `none` | 1 | 0.0 | 0.0 to 79.3 | 1 | 0 |"
-    assert [line for line in output.splitlines() if "`none`" in line] == [tied]
-    assert tied.replace("`none`", ">15") in output.partition(": by distance\n")[2]
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Log-probabilities of given translations: against loops over tokens, in any batch, of texts, and of contrasts."""
 
 import math
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +12,7 @@ from oracles import Recurrent, TransformerOracle, softmax
 
 from nmtcore.config.components.settings import TagAttentionSettings
 from nmtcore.config.transforms import InterleaveSettings, ParsingTaskSettings
-from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, WrongTranslation
-from nmtcore.corpus.pairs import Side
+from nmtcore.corpus.contrasts import ContrastRows
 from nmtcore.errors import UserError
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.parsing_task import TRANSLATE
@@ -24,14 +21,11 @@ from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.scoring import (
     TargetScore,
     score_contrasts,
-    score_entries,
     score_targets,
     score_text_pairs,
 )
 from nmtcore.inference.text import read_text
 from nmtcore.segmentation.vocabulary import BOS, EOS, UNK, tag_entry
-
-FILE = Path("pairs.tsv")
 
 
 def draw_pairs(count=12):
@@ -116,8 +110,6 @@ def test_a_system_that_generates_tags_is_refused(tmp_path):
     sentence = r"^The system tiny generates tags among the words, so the probability of a translation is a sum over"
     with pytest.raises(UserError, match=sentence):
         read(bundle, ["the"], ["the"])
-    with pytest.raises(UserError, match=sentence):
-        next(score_entries(bundle, [entry("a", "b", "c")], where=FILE))
 
 
 @pytest.mark.parametrize(
@@ -142,50 +134,19 @@ def test_tags_of_sources_and_of_tasks_are_added(tmp_path, monkeypatch, run, sour
     assert score == pytest.approx(score_targets(bundle.model, pair)[0], rel=1e-5)
 
 
-def entry(source, right, *wrong, place=""):
-    return ContrastEntry(
-        Side(text=source), Side(text=right), [WrongTranslation(Side(text=w), f"p{n}", n) for n, w in enumerate(wrong)],
-        place,
-    )  # fmt: skip
-
-
-def test_pairs_have_the_scores_of_their_sentences(bundle, monkeypatch):
-    monkeypatch.setattr(scoring, "ENTRIES_PER_CHUNK", 2)
-    entries = [entry("the cat", "a dog", "a cat", "dog a"), entry("dog", "the", "漢"), entry("a", "b", "c")]
-    scores = list(score_entries(bundle, entries, where=FILE))
-    sources, targets = ["the cat"] * 3 + ["dog"] * 2 + ["a"] * 2, ["a dog", "a cat", "dog a", "the", "漢", "b", "c"]
-    alone = read(bundle, sources, targets)
-    assert len(scores) == 4
-    for own, right, wrong in zip(scores, (0, 0, 3, 5), (1, 2, 4, 6), strict=True):
-        expected = [alone[row].log_probability for row in (right, wrong)]
-        np.testing.assert_allclose((own.right, own.wrong), expected, rtol=1e-5)
-        assert (own.right_tokens, own.wrong_tokens) == (alone[right].tokens, alone[wrong].tokens)
-        assert own.unknown == alone[right].unknown + alone[wrong].unknown
-    assert [(own.phenomenon, own.distance) for own in scores] == [("p0", 0), ("p1", 1), ("p0", 0), ("p0", 0)]
-    assert [own.unknown for own in scores] == [0, 0, 1, 0]
-
-
 def test_the_same_subwords_are_a_tie_in_any_batch(monkeypatch):
     examples = examples_of(side([[7, 8]] * 3), side([[5, 1, 6], [5, 1, 6], [5, 6, 1]]))
     scores = [TargetScore(-1.0 + noise, 4, 1) for noise in (0.0, 1e-7, -1e-7)]
     monkeypatch.setattr(scoring, "score_targets", lambda model, examples: scores)
     rows = [ContrastRows(0, 1, "p", None), ContrastRows(0, 2, "p", None)]
     tie, other = score_contrasts(random_model(), examples, rows)
-    assert (tie.ties, tie.prefers_right, other.ties) == (True, False, False)
+    assert (tie.right == tie.wrong, other.right == other.wrong) == (True, False)
 
 
-NO_WORDS = "a source or a translation has no words"
-TOO_LONG = "the line has more than 1,000 subwords"
-REFUSED = [
-    (lambda own: read(own, ["the", "a" * 1001], ["the", "the"]), f"text.en, line 2: {TOO_LONG}"),
-    (lambda own: read(own, ["the", "the"], ["a" * 1001, "the"]), f"text.de, line 1: {TOO_LONG}"),
-    (lambda own: entry("\u2003", "a", "b", place="line 4"), f"pairs.tsv, line 4: {NO_WORDS}"),
-    (lambda own: entry("a", "b", "\u2003", place="entry 2"), f"pairs.tsv, entry 2: {NO_WORDS}"),
-    (lambda own: entry("a", "b", "a" * 1001, place="line 9"), f"pairs.tsv, line 9: {TOO_LONG}"),
-]
-
-
-@pytest.mark.parametrize(("call", "sentence"), REFUSED)
-def test_texts_without_words_or_with_too_many_are_refused(bundle, call, sentence):
-    with pytest.raises(UserError, match=re.escape(sentence)):
-        list(score_entries(bundle, [entry("the", "a", "b", "c"), call(bundle)], where=FILE))
+@pytest.mark.parametrize(
+    ("source", "target", "place"), [(["the", "a" * 1001], ["the", "the"], "text.en, line 2"),
+                                    (["the", "the"], ["a" * 1001, "the"], "text.de, line 1")],
+)  # fmt: skip
+def test_texts_with_too_many_words_are_refused(bundle, source, target, place):
+    with pytest.raises(UserError, match=f"{place}: the line has more than 1,000 subwords"):
+        read(bundle, source, target)

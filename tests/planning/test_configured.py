@@ -20,7 +20,6 @@ from nmtcore.planning.reporting import (
     configured_labels,
     configured_reports,
     published_sizes,
-    without_contrasts,
 )
 
 
@@ -97,6 +96,5 @@ def test_a_table_of_contrastive_pairs_has_the_systems_that_can_be_scored(make_pr
     runs, _ = configured_runs(project)
     paired = [f"results/smoke/paired/{system}/seed{seed}" for system in ("transformer_base", "nmt") for seed in (1, 2)]
     assert configured_contrasts(project, runs=runs) == [f"{run}/contrast/contrast_p.parquet" for run in paired]
-    assert without_contrasts(project, runs=runs) == ["plain is left out: it has no contrastive pairs."]
     with pytest.raises(UserError, match="A table of contrastive pairs needs `datasets` that have some"):
         configured_contrasts(project, runs=[run for run in runs if run.dataset == "plain"])

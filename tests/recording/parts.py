@@ -44,7 +44,7 @@ RUN_FILES = (
     *("hypotheses/*/*", "gold/*/*", "gates/*", "attention/*", "contrast/*", "heads/*"),
 )  # fmt: skip
 OWN_TABLES = (
-    "systems", "heads", "gates", "productions", "constructions", "examples", "tags", "contrast", "data", "annotation",
+    "systems", "gates", "productions", "constructions", "examples", "tags", "contrast", "data", "annotation",
     "licences",
 )  # fmt: skip
 """Tables that no paper has; made of a few of the papers' runs."""

@@ -64,11 +64,6 @@ REFUSED_WITH_SETTINGS = [
     ("results/tables/parsers.md", TABLES | {"datasets": ["demo_de2en"]}, "None of demo_de2en has both a treebank and"),
     ("results/tables/gates.md", TABLES | {"systems": ["nmt"]}, "A table of gates needs `datasets`, and `systems` that"),
     (
-        "results/tables/heads.md",
-        TABLES | {"systems": ["nmt"]},
-        "A table of heads needs `datasets` with a gold treebank",
-    ),
-    (
         "results/tables/contrast.md",
         TABLES | {"systems": ["interleaved"], "datasets": ["demo_de2en"]},
         "A table of contrastive",

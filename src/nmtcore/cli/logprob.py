@@ -6,14 +6,13 @@ from pathlib import Path
 
 from nmtcore.cli.options import load_chosen_model, model_command
 from nmtcore.cli.streams import write_output
-from nmtcore.errors import UserError, explain_os_errors
+from nmtcore.errors import explain_os_errors
 
 _DETAILS = (
     "Output: a line with the names of the columns, then a line per pair, separated by tabs: log_probability (natural "
     "logarithm of p(target | source), the sum over the target's subwords and </s>), per_token (divided by tokens), "
     "tokens (subwords and </s>), unknown (subwords that the vocabulary lacks, scored as <unk>). A pair whose source "
-    "has no words has empty columns. With --pairs: the tables of results/tables/contrast.md, for this model and these "
-    "pairs."
+    "has no words has empty columns."
 )
 
 
@@ -26,27 +25,11 @@ def add_logprob(commands: argparse._SubParsersAction) -> None:
         help="Compute the log-probability of given translations: nmtcore logprob MODEL SOURCE TARGET > out.tsv",
     )
     command.epilog = _DETAILS
-    command.add_argument("source", metavar="SOURCE", type=Path, nargs="?", help="a file of sentences, one per line")
-    command.add_argument("target", metavar="TARGET", type=Path, nargs="?", help="their translations, one per line")
-    command.add_argument(
-        "--pairs",
-        type=Path,
-        metavar="FILE",
-        help="instead, tell how often the model prefers right translations to wrong ones; the first line of FILE names "
-        "the columns source, right, wrong, phenomenon and, if there are distances, distance, with tabs between them",
-    )
+    command.add_argument("source", metavar="SOURCE", type=Path, help="a file of sentences, one per line")
+    command.add_argument("target", metavar="TARGET", type=Path, help="their translations, one per line")
 
 
 def _run_logprob(chosen: argparse.Namespace) -> None:
-    if (chosen.pairs is None) != (chosen.target is not None) or (chosen.pairs and chosen.source):
-        raise UserError("name two files, SOURCE and TARGET, or one with --pairs.")
-    if chosen.pairs is None:
-        _score_texts(chosen)
-    else:
-        _score_pairs(chosen)
-
-
-def _score_texts(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.scoring import score_text_pairs
     from nmtcore.inference.text import read_text
 
@@ -70,17 +53,3 @@ def _score_texts(chosen: argparse.Namespace) -> None:
     if unknown:
         message = f"lines with subwords that the vocabulary lacks, scored as <unk>: {unknown:,}"
         print(f"{chosen.target}: {message}.", file=sys.stderr)
-
-
-def _score_pairs(chosen: argparse.Namespace) -> None:
-    from nmtcore.corpus.contrasts import read_contrasts
-    from nmtcore.corpus.text_lines import Input
-    from nmtcore.inference.scoring import score_entries
-    from nmtcore.reporting.contrast_table import contrast_page
-    from nmtcore.tables.render import page_markdown
-
-    bundle = load_chosen_model(chosen)
-    entries, run = read_contrasts(Input(chosen.pairs, None)), bundle.run
-    scores = list(score_entries(bundle, entries, where=chosen.pairs))
-    tests = {(run.dataset, str(chosen.pairs)): {run.system: [scores]}}
-    write_output(page_markdown(contrast_page(tests, scale=run.scale, seeds=[run.seed])))

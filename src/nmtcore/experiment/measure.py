@@ -1,4 +1,4 @@
-"""Measuring the model of a run on a split: its attention, gates, contrastive pairs, and heads as parsers."""
+"""Measuring the model of a run on a split: its attention, gates and contrastive pairs."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,15 +9,11 @@ import torch
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
-from nmtcore.evaluation.induction import BASELINES, score_induction
-from nmtcore.evaluation.scores import read_gold_trees
 from nmtcore.experiment.inference import load_run
 from nmtcore.experiment.load_examples import load_sources, load_split
 from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
-from nmtcore.files import write_json
 from nmtcore.inference.attention import load_observed_bundle, write_attention
 from nmtcore.inference.bundle import Bundle, load_bundle
-from nmtcore.inference.parse import join_heads, parse_with_heads
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, write_contrast_scores
 from nmtcore.inference.scoring import gate_norms, score_contrasts, write_gates
 from nmtcore.inference.search import translate_examples
@@ -92,27 +88,3 @@ def measure_contrasts(measured: ModelOnSplit, *, contrasts: Path, output: Path) 
         raise UserError(f"{split}, sentence pair {id}: a side has more than {MAX_SUBWORDS:,} subwords: shorten it.")
     examples = bundle.transforms.for_translation(replace(examples, target=replace(examples.target, features={})))
     write_contrast_scores(output, score_contrasts(bundle.model, examples, pairs))
-
-
-def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: Path) -> None:
-    """Parse a gold treebank with every attention head, and write the scores of their trees as JSON.
-
-    The JSON has the run's names and the split; `heads` and `baselines`, the results of `score_induction` by
-    "LAYER.HEAD" and by baseline; and `components`, for heads that a component of the system computes or trains, its
-    name.
-    """
-    run, bundle = measured.run, measured.load(observed=True)
-    sources = load_sources(run, bundle.transforms, measured.features, measured.split)
-    parses = parse_with_heads(bundle, sources.examples, method="one_root")
-    predicted = {f"{layer}.{head}": join_heads(sources, heads) for (layer, head), heads in parses.items()}
-    results = score_induction(read_gold_trees(corpus, trees, len(sources)), predicted)
-    write_json(
-        output,
-        {
-            **{key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")},
-            "split": measured.split,
-            "heads": {name: results[name] for name in predicted},
-            "baselines": {name: result for name, result in results.items() if name in BASELINES},
-            "components": run.claimed_heads,
-        },
-    )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from nmtcore.corpus.contrasts import ContrastEntry, ContrastRows, contrast_rows
+from nmtcore.corpus.contrasts import ContrastRows
 from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import DivergedError, UserError
 from nmtcore.features.examples import NO_WORD, Examples, check_ids
@@ -35,8 +35,6 @@ from nmtcore.segmentation.vocabulary import EOS, UNK, Vocabulary
 
 SCORES_PER_BATCH = 1 << 26
 """Scores of the vocabulary per batch (256 MiB in fp32), so that memory does not depend on the size of the input."""
-ENTRIES_PER_CHUNK = 500
-"""Contrastive entries that are read, sorted and scored at once."""
 
 
 class TargetScore(NamedTuple):
@@ -154,25 +152,6 @@ def _read_pairs(bundle: Bundle, pairs: Sequence[tuple[InputSentence, InputSenten
         )
     ids = [bundle.target_vocabulary.ids(targets[row].pieces) for row in chunk.sources.row_P]
     return chunk._replace(sources=replace(chunk.sources, examples=with_targets(chunk.examples, ids)))
-
-
-def score_entries(bundle: Bundle, entries: Iterable[ContrastEntry], *, where: Path) -> Iterator[ContrastScore]:
-    """Score the pairs of a file, `where` in messages, in order.
-
-    Raises `UserError` if a text has no words, and the errors of `score_text_pairs`.
-    """
-    check_scores_targets(bundle)
-    for group in grouped(entries, ENTRIES_PER_CHUNK, characters=lambda entry: len(entry.right.text)):
-        pairs = [
-            tuple(InputSentence(0, f"{where}, {entry.place}", side.text) for side in pair)
-            for entry in group
-            for pair in entry.pairs
-        ]
-        chunk = _read_pairs(bundle, pairs)
-        with_words = chunk.sources.row_P[chunk.examples.target.ids.lengths > 0].tolist()
-        for line in sorted(set(range(len(pairs))).difference(with_words))[:1]:
-            raise UserError(f"{pairs[line][0].where}: a source or a translation has no words: correct it.")
-        yield from score_contrasts(bundle.model, chunk.examples, list(contrast_rows(group)))
 
 
 def gate_norms(model: Recurrent, examples: Examples) -> list[np.ndarray]:

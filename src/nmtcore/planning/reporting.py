@@ -8,7 +8,6 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.annotation import parsed_sides
 from nmtcore.planning.configured import annotation_names, configured_datasets
-from nmtcore.planning.inference import attention_treebanks
 from nmtcore.planning.training import path_of_run
 
 
@@ -64,21 +63,6 @@ def _comparisons(project: Project, dataset: DatasetSettings) -> Iterator[str]:
                     yield project.layout.path("comparison", **names, annotator=annotator)
 
 
-def configured_heads(project: Project, *, runs: list[RunSettings]) -> list[str]:
-    """List the scores of the attention heads of runs on gold treebanks. Raises `UserError` if there are none."""
-    files = [
-        path_of_run(project, "head_scores", run, split=split)
-        for run in runs
-        for split in attention_treebanks(project, run=run)
-    ]
-    if not files:
-        raise UserError(
-            "A table of heads needs `datasets` with a gold treebank of the source side (a split gold_NAME), and "
-            "`systems` whose base is the transformer, in config.yaml or on the command line."
-        )
-    return files
-
-
 def configured_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
     """List the scores of contrastive pairs of the runs that can score them. Raises `UserError` if there are none."""
     files = [
@@ -93,22 +77,3 @@ def configured_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> li
             "are trained here and generate no tags, in config.yaml or on the command line."
         )
     return files
-
-
-def without_contrasts(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:
-    """Say of each configured system and data set that the table of contrastive pairs leaves out why it does."""
-    reasons = {
-        run.system: "was not trained here, so it has no probabilities"
-        if run.external is not None
-        else "generates tags among the words, so the probability of a text cannot be computed"
-        for run in runs
-        if run.external is not None or run.generates_tags
-    }
-    return [
-        *(f"{system} is left out: it {reason}." for system, reason in reasons.items()),
-        *(
-            f"{dataset.name} is left out: it has no contrastive pairs."
-            for dataset in configured_datasets(project)
-            if not dataset.contrasts
-        ),
-    ]
