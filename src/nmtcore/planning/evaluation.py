@@ -11,7 +11,6 @@ from nmtcore.config.project import Project
 from nmtcore.config.project_settings import ProjectSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
-from nmtcore.config.yaml_files import read_yaml
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import without_braces
 from nmtcore.planning.inference import check_parses_gold, without_gold_trees
@@ -179,8 +178,6 @@ def comet_obstacles(settings: ProjectSettings, *, with_conda: bool) -> list[str]
 # The demo
 
 DEMO = {"scale": "demo", "dataset": "demo_en2de"}
-DEMO_MEASURED = Path(__file__).with_name("demo_measured.yaml")
-"""What its systems gained with more seeds."""
 DEMO_PARSER, DEMO_PARSER_CONTROL = "depparse_l1_light", "diagonalparse_l1_light"
 """The system that can parse and translate new text, where one that reads trees needs a parser, and its own control."""
 DEMO_SYSTEMS = ("transformer_base", DEMO_PARSER, "transformer_relative", "relative_tree_traversal")
@@ -197,11 +194,10 @@ def demo_counts(project: Project) -> list[str]:
 
 
 def demo_comparison(project: Project) -> dict[str, Any]:
-    """Return what `demo_text` says of the counts."""
+    """Return what `write_demo` says of the counts."""
     return {
         "split": project.dataset(DEMO["dataset"]).main_test,
         "compared_with": {system: project.compared_with(system) for system in DEMO_SYSTEMS},
-        "measured": read_yaml(DEMO_MEASURED),
         "parser": DEMO_PARSER,
         "parser_control": DEMO_PARSER_CONTROL,
     }
