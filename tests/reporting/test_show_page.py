@@ -297,14 +297,3 @@ def test_the_page_prints_on_white_paper(page_of, tmp_path):
     assert words.count("sleeps") == 1 + 3 + 2, "in the sentence, three trees, and both sides of the map"
     assert words.count("dogs") == 1 + 3 + 2, "the second sentence is printed, too"
     assert not {"Open", "Close", "Numbers"} & set(words)
-
-
-def test_the_page_says_what_there_is_not():
-    none = model_of(sentence(1, ["a"], heads=SELECTION[:1], parse=None, gold=False), heads=SELECTION[:1], trees=None)
-    for model, said in (
-        (none, "There are no gold trees: name a treebank with --treebank to see them. The system does not parse by "
-               "itself: none of its heads was trained to. Its encoder has no attention heads, so none induces a tree. "
-               "It predicts no tags. It has no gate in the decoder."),
-        (model_of(ALL_PARTS, heads=SELECTION, trees="induced"), ""),
-    ):  # fmt: skip
-        assert show_page(model).partition("</p>\n<p>")[2].partition("</p>")[0] == said

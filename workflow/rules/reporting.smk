@@ -2,7 +2,7 @@
 # contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
 # tables of the configured systems that are specified as the papers' are.)
 # A name of the user's choice, results/tables/NAME/data.md, keeps several versions of a table or figure apart.
-from nmtcore.planning.manifests import read_datasets, reading_reports, run_states
+from nmtcore.planning.manifests import read_datasets, reading_reports, run_times
 from nmtcore.planning.reporting import (
     configured_annotation_reports,
     configured_comparisons,
@@ -58,7 +58,7 @@ rule index_runs:
         runs=LAYOUT.pattern("all_runs"),
         scores=LAYOUT.pattern("all_scores"),
     params:
-        states=planned(run_states),
+        times=planned(run_times),
     script:
         "../scripts/index_runs.py"
 
@@ -68,7 +68,7 @@ rule licence_table:
         **table_files("licence_table"),
         json=LAYOUT.pattern("licence_json"),
     params:
-        states=planned(run_states),
+        times=planned(run_times),
         datasets=planned(read_datasets),
         read=planned(reading_reports),
     script:
