@@ -70,10 +70,9 @@ def test_files_from_anywhere_are_systems_and_their_seeds(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("systems", "sentence"),
     [
-        (["missing"], "No file matches missing: check the name."),
-        (["folder"], "folder is a folder: name a file in it, or several as a pattern, 'folder/*.txt'."),
-        (["=one"], "'=one' is not of the form NAME=PATTERN"),
-        (["x="], "'x=' is not of the form NAME=PATTERN"),
+        (["missing"], "No file matches missing: name a file, or several as a pattern, 'mine/seed*.txt'."),
+        (["folder"], "No file matches folder: name a file"),
+        (["x="], "No file matches x=: name a file"),
         (["x=one", "x=two"], "The system x is given twice"),
         (["empty"], "empty is empty: provide one line per sentence."),
         (["short"], "short has 1 lines, but the references ref have 2: provide one line for each."),

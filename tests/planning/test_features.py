@@ -5,7 +5,7 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.features import (
+from nmtcore.planning.training import (
     labels_of_features,
     segmentation_folder,
     training_linearised_parses,

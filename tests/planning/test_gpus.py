@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmtcore.planning.gpus import shared_gpus
+from nmtcore.planning.training import shared_gpus
 
 
 @pytest.mark.parametrize(

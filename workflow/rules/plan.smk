@@ -15,7 +15,7 @@ from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.corpus import files_and_licences, files_by_hand
 from nmtcore.planning.costs import cost_lines, planned_costs
 from nmtcore.planning.evaluation import comet_obstacles
-from nmtcore.planning.gpus import shared_gpus
+from nmtcore.planning.training import shared_gpus
 from nmtcore.planning.up_to_date import compare_with_records, unknown_sentence
 
 

@@ -1,6 +1,6 @@
 """Differences between systems: intervals that count the noise of seeds and of test sentences.
 
-Shapes: A draws, B sentences, F features, R runs.
+Shapes: A draws, B sentences, R runs.
 """
 
 import math

@@ -11,9 +11,6 @@ from nmtcore.planning.annotation import model_files
 from nmtcore.planning.evaluation import missing_seed_notes
 from nmtcore.planning.training import path_of_run
 
-SHOWN = 5
-"""Number of systems that a message names; it only counts the others."""
-
 
 def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
     """Return every configured run, and one sentence per data set and reason about what is left out.
@@ -33,16 +30,13 @@ def configured_runs(project: Project) -> tuple[list[RunSettings], list[str]]:
                 if system not in project.chosen_by_pattern and not project.dataset(dataset).is_treebank:
                     raise
                 left_out.setdefault((dataset, error.missing), []).append(system)
-    sentences = [f"{name} has {missing}: {_listed(systems)} left out." for (name, missing), systems in left_out.items()]
+    sentences = [
+        f"{name} has {missing}: {', '.join(systems)} {'is' if len(systems) == 1 else 'are'} left out."
+        for (name, missing), systems in left_out.items()
+    ]
     for dataset, system in dict.fromkeys((run.dataset, run.system) for run in runs if run.external is not None):
         sentences += missing_seed_notes(project, dataset=dataset, system=system)
     return runs, sentences
-
-
-def _listed(systems: list[str]) -> str:
-    if len(systems) > SHOWN:
-        return f"{', '.join(systems[:SHOWN])} and {len(systems) - SHOWN} more systems are"
-    return f"{', '.join(systems)} {'is' if len(systems) == 1 else 'are'}"
 
 
 def configured_scores(project: Project, *, runs: Iterable[RunSettings]) -> list[str]:

@@ -35,14 +35,10 @@ def check_parses_gold(run: RunSettings) -> None:
     if not run.parses:
         raise UserError(f"{run.system} predicts no trees, so it does not parse treebanks.")
     if not run.gold:
-        raise UserError(without_gold_trees(run))
-
-
-def without_gold_trees(run: RunSettings) -> str:
-    """Say why the trees of a run that parses are compared with no gold trees."""
-    if run.tree_comparison == "chain":
-        return f"{run.system} predicts chains of previous words, which are not compared with gold trees."
-    return f"{run.dataset} has no gold treebank (a split gold_NAME) to compare {run.system} with."
+        raise UserError(
+            f"There are no gold trees to compare {run.system} with: {run.dataset} has no gold treebank (a split "
+            "gold_NAME), or the system predicts chains of previous words."
+        )
 
 
 def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:

@@ -209,10 +209,11 @@ def write_licence_table(layout: Layout, datasets: Mapping[str, Mapping[str, Any]
         *number_columns("files", "with checksum"),
         *text_columns("used by"),
     ]
-    rows = []
-    for entry in entries:
-        kind, name, licence, *rest, used_by = entry.values()
-        rows.append([kind, name, licence or "unknown", *rest, ", ".join(used_by)])
+    rows = [
+        [*(entry[key] or "unknown" for key in ("kind", "name", "licence")), entry["citation"], entry["files"],
+         entry["with_checksum"], ", ".join(entry["datasets"])]
+        for entry in entries
+    ]  # fmt: skip
     return write_page(Page(title="Licences", blocks=(make_table(columns, rows), note(_LICENCES))), table)
 
 
