@@ -11,11 +11,7 @@ import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
 
-from nmtcore.evaluation.compare import (
-    FALSE_ALARMS,
-    difference_of,
-    student_quantile,
-)
+from nmtcore.evaluation.compare import FALSE_ALARMS, difference_of, student_quantile
 
 SIMULATIONS, SENTENCES = 2000, 80
 DELTA = 0.4

@@ -14,13 +14,7 @@ from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.recipes import read_speeds
 from nmtcore.model.build import build_model
-from nmtcore.planning.costs import (
-    NEWEST,
-    cost_lines,
-    planned_costs,
-    run_bytes,
-    run_updates,
-)
+from nmtcore.planning.costs import NEWEST, cost_lines, planned_costs, run_bytes, run_updates
 from nmtcore.tables.plan import table_inputs, tables_of
 from nmtcore.training.checkpoints import KEPT, Checkpoints
 from nmtcore.training.state import TrainingState

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import (
-    MEANING,
-    SAMPLES,
-    Difference,
-    compare_systems,
-    expected_agreement,
-    holm,
-)
+from nmtcore.evaluation.compare import MEANING, SAMPLES, Difference, compare_systems, expected_agreement, holm
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts
 from nmtcore.evaluation.metrics import METRICS, count_translations, score_of
 from nmtcore.evaluation.outputs import SplitOutputs
