@@ -10,7 +10,6 @@ from evaluation.test_metrics import count, draw, own_bleu
 from nmtcore.config.datasets import EvaluationSettings
 from nmtcore.evaluation.compare import (
     MEANING,
-    NEARLY_NORMAL,
     SAMPLES,
     SEED,
     SampledScores,
@@ -170,15 +169,6 @@ def test_noise_that_is_counted_twice_is_that_of_single_runs_on_samples():
     assert sampled.counted_twice > 0
     assert sampled_scores(seeds[:1], weights_AB).counted_twice == 0
     assert sampled_scores(seeds[:1] * 3, weights_AB).counted_twice == pytest.approx(0)
-
-
-@pytest.mark.parametrize(
-    ("probability", "degrees", "quantile"),
-    [(0.975, 1, 12.7062), (0.975, 30, 2.0423), (0.975, NEARLY_NORMAL, 1.9600), (0.975, math.inf, 1.9600),
-     (0.8, 4, 0.9410), (0.9995, 2, 31.5991), (0.5, 3, 0.0)],
-)  # fmt: skip
-def test_quantiles_are_those_of_printed_tables(probability, degrees, quantile):
-    assert student_quantile(probability, degrees) == pytest.approx(quantile, abs=5e-5)
 
 
 def test_small_tails_keep_their_digits():

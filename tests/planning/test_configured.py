@@ -42,18 +42,6 @@ def test_result_files_of_runs(make_project):
     assert configured_models(project, runs=runs) == [f"{path}/model" for path in seeds]
 
 
-def test_the_metrics_of_a_data_set_are_scores_of_its_systems(make_project):
-    japanese = little(evaluation={"tokenize": "ja", "metrics": ["ribes", "multi_bleu"]})
-    project = make_project({"systems": ["transformer_base"]}, japanese=japanese, plain=little())
-    runs, _ = configured_runs(project)
-    names = [f"japanese/transformer_base.{score}" for score in ("bleu", "ribes", "multi_bleu")]
-    names += ["plain/transformer_base.bleu"]
-    assert configured_scores(project, runs=runs) == [f"results/smoke/{name}" for name in names]
-    broken = make_project(twice=little(evaluation={"metrics": ["ribes", "ribes"]}))
-    with pytest.raises(UserError, match=r"metrics names a score twice \(ribes, ribes\)"):
-        broken.run("twice", "transformer_base", "smoke", 1)
-
-
 def test_features_and_annotation_of_the_configured_data_sets(project, make_project):
     name = "words_joint_200"
     tokens = configured_tokens(project)
