@@ -12,9 +12,6 @@ from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import read_counts
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.reporting.report.page import finding, write_report
-from nmtcore.reporting.report.runs import score_blocks
-from nmtcore.reporting.run_index import labelled, score_frame
-from nmtcore.tables.blocks import SeedMean
 
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
@@ -130,20 +127,6 @@ def test_what_was_not_run_is_no_table(tmp_path):
     assert "1 of 1 systems have one seed" in text
     links = Elements(written(inputs, scale="tiny", tests={})).attributes("href")
     assert not any(link.startswith("#runs-") for link in links), "no run is of this scale"
-
-
-def test_scores_with_and_without_signatures_share_a_table():
-    """BLEU has a signature; the accuracy of heads has none."""
-    names = {"scale": "smoke", "dataset": "d", "system": "other", "split": "test"}
-    bleu = {**names, "seed": 1, "measure": "bleu", "value": 30.0, "signature": "x:1"}
-    rows = [bleu, bleu | {"seed": 2, "value": 32.0}, bleu | {"split": "dev", "value": 20.0}]
-    rows.append(bleu | {"measure": "uas", "value": 90.0, "signature": None})
-    _, table, signatures = score_blocks(labelled(score_frame(rows)))
-    assert [[cell.value for cell in row] for row in table.rows] == [
-        ["test", SeedMean(31.0, pytest.approx(2**0.5)), SeedMean(90.0)],
-        ["dev", SeedMean(20.0), None],
-    ]
-    assert signatures.texts == ("BLEU: `x:1`",)
 
 
 def test_a_section_has_scores_cost_settings_and_curves(page):
