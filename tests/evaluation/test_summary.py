@@ -30,7 +30,10 @@ def test_seeds_are_summarised(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [({"seeds": [2]}, "scores of seed 1, not 2"), ({"seeds": [1], "score": "ribes"}, "has no ribes")],
+    [
+        ({"seeds": [2]}, "scores of seed 1, not 2"),
+        ({"seeds": [1], "score": "ribes"}, "does not hold what it should"),
+    ],
 )
 def test_scores_of_another_seed_or_without_the_metric_are_an_error(tmp_path: Path, options, sentence):
     path = write_scores(tmp_path / "1.json", 1, 10.0)

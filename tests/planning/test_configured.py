@@ -7,18 +7,16 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_annotation,
-    configured_annotator_models,
-    configured_models,
-    configured_runs,
-    configured_scores,
-    configured_tokens,
-)
-from nmtcore.planning.reporting import (
     configured_annotation_reports,
+    configured_annotator_models,
     configured_comparisons,
     configured_contrasts,
     configured_labels,
+    configured_models,
     configured_reports,
+    configured_runs,
+    configured_scores,
+    configured_tokens,
     published_sizes,
 )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod, Quietness
 
-from nmtcore.corpus.sources import free_bytes, planned_downloads
+from nmtcore.corpus.sources import planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.gpus import JOBS_PER_GPU, visible_gpus
 from nmtcore.job import call_around, end_with_terminal
@@ -180,9 +180,7 @@ def report_costs(trainings):
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return
-    for line in cost_lines(
-        *costs, on_gpu=ON_GPU, free=free_bytes(Path(LAYOUT.results))
-    ):
+    for line in cost_lines(*costs, on_gpu=ON_GPU):
         logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 

@@ -3,7 +3,7 @@
 # tables of the configured systems that are specified as the papers' are.)
 # A name of the user's choice, results/tables/NAME/data.md, keeps several versions of a table or figure apart.
 from nmtcore.planning.manifests import read_datasets, reading_reports, run_times
-from nmtcore.planning.reporting import (
+from nmtcore.planning.configured import (
     configured_annotation_reports,
     configured_comparisons,
     configured_contrasts,

@@ -173,12 +173,19 @@ def _settings_blocks(group: SystemRuns, baseline: SystemRuns) -> list[Block]:
     if not (settings and others):
         return []
     rows = [
-        [key, *(str(known.get(key, "")) for known in (settings, others))]
+        [key, *(_shown(known.get(key)) for known in (settings, others))]
         for key in dict.fromkeys([*settings, *others])
         if settings.get(key) != others.get(key) and key not in RUN_KEYS
     ]
     table = make_table(text_columns("setting", "value", baseline.system), rows) if rows else Paragraph("None.")
     return [Heading(f"Settings that differ from those of {baseline.system}"), table]
+
+
+def _shown(value: Any) -> str:
+    """Write the value of a setting."""
+    if value is None or value == []:
+        return "none"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _recorded_settings(group: SystemRuns) -> dict[str, Any]:
