@@ -98,7 +98,7 @@ def test_what_is_unknown_is_named(make_project):
     runs.append(project.run("multi30k_cs2en", "nmt", "paper", 1))
     lines = cost_lines(*planned_costs(project, runs, on_gpu=True), on_gpu=True)
     assert lines[2].split()[:7] == ["tiny", "2", "<=", "0", "<=", "0", "+"]
-    assert lines[-1].startswith("?: what nmt, transformer_base take is unknown: their corpus is not there yet")
+    assert lines[-1].startswith("?: the costs of nmt, transformer_base are unknown: their corpus is not there yet")
 
 
 def test_the_most_updates_of_a_run():

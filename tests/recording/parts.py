@@ -41,7 +41,7 @@ def record_runs(_: Workplace) -> Values:
 
 RUN_FILES = (
     "training.jsonl", "model/weights.safetensors", "scores.json", "gold.json",
-    *("hypotheses/*/*", "gold/*/*", "gates/*", "attention/*", "contrast/*", "heads/*"),
+    *("hypotheses/*/*", "gold/*/*", "gates/*", "attention/*", "contrast/*"),
 )  # fmt: skip
 OWN_TABLES = (
     "systems", "gates", "productions", "constructions", "examples", "tags", "contrast", "data", "annotation",

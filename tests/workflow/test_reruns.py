@@ -29,7 +29,7 @@ WEIGHTED = {
     "training": {"validation": {"metric": "perplexity"}},
 }
 RUN = "results/smoke/parsed/weighted"
-MEASURED = ("attention/test.parquet", "heads/gold_bank.json")
+MEASURED = ("attention/test.parquet",)
 TARGETS = [
     *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
     *(f"{RUN}/seed1/{name}" for name in MEASURED),

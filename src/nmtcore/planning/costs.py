@@ -108,8 +108,8 @@ def cost_lines(costs: Sequence[Cost], finished: int, *, on_gpu: bool) -> list[st
     if any(_ends_by_validation(cost.run) for cost in costs):
         lines.append("<=: validations end training earlier than the limit of updates, perhaps much earlier.")
     if unknown := sorted({cost.run.system for cost in costs if cost.updates is None or cost.seconds is None}):
-        reasons = "their corpus is not there yet, or speeds.yaml has no seconds per update of them at this scale"
-        lines.append(f"?: what {', '.join(unknown)} take is unknown: {reasons}.")
+        reasons = "their corpus is not there yet, or speeds.yaml lacks their speed at this scale"
+        lines.append(f"?: the costs of {', '.join(unknown)} are unknown: {reasons}.")
     return lines
 
 
