@@ -37,7 +37,7 @@ SCORES = ("bleu", "ribes", "multi_bleu", "comet", "uas", "gold.uas")
 CONFIGURED_TABLES = ("systems", "constructions", "gates", "productions", "examples", "curves")
 """Tables of the configured systems that are made as those of the papers are."""
 
-PLAIN_TABLES = ("data", "annotation", "parsers", "heads", "contrast")
+PLAIN_TABLES = ("data", "annotation", "parsers", "contrast")
 """Other tables of the configured data sets and systems."""
 
 FILES = {
@@ -76,7 +76,6 @@ FILES = {
     "gates": "{root}/{dataset}/{system}/seed{seed}/gates/{split}.parquet",
     "attention": "{root}/{dataset}/{system}/seed{seed}/attention/{split}.parquet",
     "contrast_scores": "{root}/{dataset}/{system}/seed{seed}/contrast/{split}.parquet",
-    "head_scores": "{root}/{dataset}/{system}/seed{seed}/heads/{split}.json",
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold/{split}",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "gold_counts": "{root}/{dataset}/{system}/seed{seed}/gold_counts",
@@ -166,7 +165,6 @@ JOBS = {
     "translate_split": "{root}/{records}/{dataset}/{system}/seed{seed}.inference.{split}",
     "import_translations": "{root}/{records}/{dataset}/{system}/seed{seed}.import.{split}",
     "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold.{split}",
-    "score_heads": "{root}/{records}/{dataset}/{system}/seed{seed}.heads.{split}",
     "measure_gates": "{root}/{records}/{dataset}/{system}/seed{seed}.gates.{split}",
     "measure_attention": "{root}/{records}/{dataset}/{system}/seed{seed}.attention.{split}",
     "score_contrasts": "{root}/{records}/{dataset}/{system}/seed{seed}.contrast.{split}",

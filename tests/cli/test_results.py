@@ -105,15 +105,6 @@ def test_systems_are_compared_with_what_their_entries_name_or_with_one(results, 
     assert max(map(len, listed(folder)[1].splitlines())) <= 75
 
 
-def test_runs_with_scores_of_treebanks_alone_have_no_row(results):
-    folder, _ = results
-    gold = {"gold_d": {"argmax": {"uas": 1.0, "sentences": 4}}}
-    write_scores(Layout(results=str(folder)), "alone", 1, file_type="gold_scores", **{"gold.uas": gold})
-    write_scores(Layout(results=str(folder)), "alone", 1, file_type="scores")
-    (title, _, *rows), _ = listed(folder)
-    assert (title, len(rows)) == (["quick, d, test"], 3)
-
-
 def test_all_scores_are_listed(results):
     folder, _ = results
     heads = {"uas": 80.0, "sentences": 4}

@@ -9,7 +9,7 @@ from evaluation.test_metrics import draw
 from sacrebleu.metrics import BLEU, CHRF
 
 from nmtcore.config.training import EvaluationSettings
-from nmtcore.evaluation.compare import bootstrap_weights, compare_systems, paired_tests, randomisation_swaps
+from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate, SeedMean
 from nmtcore.files import write_lines
@@ -76,22 +76,6 @@ def test_systems_are_compared_with_the_first(texts, monkeypatch):
     assert "One seed (single): an interval from one seed leaves training noise out" in " ".join(notes.split())
 
 
-def test_each_seed_is_tested_as_by_sacrebleu(texts):
-    """Against the seed of the first system with the same number; a seed that only one of them has is left out."""
-    systems = [f"{name}={name}/seed*.txt" for name in ("better", "base", "single")]
-    _, _, *blocks, _, notes = score(*systems, "--tests").split("\n\n")
-    draws = bootstrap_weights(40), randomisation_swaps(40)
-    for metric, table in zip(("bleu", "chrf"), blocks, strict=True):
-        counted = counted_by(metric, *texts)
-        expected = [
-            [name, str(seed), f"{tested.delta:+.2f}", *("< 0.001" if p < 0.001 else f"{p:.3f}" for p in tested[1:])]
-            for name, seed in (("base", 1), ("base", 2), ("single", 1))
-            for tested in [paired_tests(counted[name][seed - 1], counted["better"][seed - 1], *draws)]
-        ]
-        assert [re.split("  +", line) for line in table.splitlines()[1:]] == expected
-    assert "They say that a run is better, not that a system is." in " ".join(notes.split())
-
-
 @pytest.mark.parametrize(
     ("options", "settings"), [([], {}), (["--tokenize", "intl", "--lowercase"], {"lowercase": True})]
 )
@@ -110,27 +94,19 @@ def test_scores_are_those_of_sacrebleu(texts, options, settings):
     assert "baseline" not in output
 
 
-def test_single_seeds_and_empty_translations_are_noted(texts, tmp_path):
+def test_single_seeds_empty_translations_and_copies_are_noted(texts, tmp_path):
     write_lines(tmp_path / "empty.txt", ["x"] * 19 + [""] * 21)
-    output = score("single/seed1.txt", "empty.txt")
-    assert output.split("\n\n")[:2] == ["40 sentences", "empty.txt, file 1: 21 of 40 translations are empty."]
-    assert row_of(output.split("\n\n")[2], "empty.txt")[3] == "21.0"
+    (tmp_path / "copy.txt.gz").write_bytes(gzip.compress((tmp_path / "single/seed1.txt").read_bytes()))
+    sentences, warning, table, *_ = score("single/seed1.txt", "empty.txt", "copy.txt.gz", "--all").split("\n\n")
+    assert (sentences, warning) == ("40 sentences", "empty.txt, file 1: 21 of 40 translations are empty.")
+    row = ["+0.00", "+0.00 to +0.00", "0.00", "1.000", "1.000", "44"]
+    assert row_of(table, "copy.txt.gz")[3:] == row
+    output = score("single/seed1.txt", "empty.txt", "copy.txt.gz")
+    assert row_of(output, "empty.txt")[3] == "21.0"
     note = "One seed (all): an interval from one seed leaves training noise out, and in a simulation, 45 of 100 "
     assert note in " ".join(output.split())
-
-
-def test_a_copy_of_the_baseline_is_noted(texts, tmp_path):
-    write_lines(tmp_path / "copy.txt", texts[0]["single"][0])
-    output = score("single/seed1.txt", "copy.txt", "--all")
-    row = ["+0.00", "+0.00 to +0.00", "0.00", "1.000", "1.000", "44"]
-    assert row_of(output.split("\n\n")[1], "copy.txt")[3:] == row
-    assert "copy.txt has the same translations as the baseline." in output
+    assert "copy.txt.gz has the same translations as the baseline." in output
     assert score("ref.txt").splitlines()[2].split() == ["system", "BLEU", "length", "chrF"], "nothing is empty"
-
-
-def test_mistakes_are_one_sentence(texts):
-    sentence = "nmtcore score: No file matches none.txt: check the name.\n"
-    assert call_nmtcore("score", "ref.txt", "none.txt") == (2, "", sentence)
 
 
 def test_systems_are_not_compared_on_one_sentence(tmp_path, monkeypatch):
@@ -159,16 +135,7 @@ def test_text_without_spaces_needs_a_tokeniser(sentence, advice, tmp_path, monke
     called = call_nmtcore("score", "ref.txt", "ref.txt")
     said = f"ref.txt: the text has no spaces, which BLEU's words need: {advice}.\n"
     assert (called.code, called.errors) == (0, said if advice else "")
-    for more in (["--tokenize", "13a"], ["--tokens"]):
-        assert call_nmtcore("score", "ref.txt", "ref.txt", *more).errors == ""
+    assert call_nmtcore("score", "ref.txt", "ref.txt", "--tokens").errors == ""
     if advice and "--tokenize" in advice:
         called = call_nmtcore("score", "ref.txt", "ref.txt", *advice.split()[1:])
         assert (row_of(called.output, "ref.txt")[1], called.errors) == ("100.0", "")
-
-
-def test_compressed_files_are_scored(texts, tmp_path):
-    for name in ("ref", "base/seed1"):
-        path = tmp_path / f"{name}.txt"
-        path.with_suffix(".gz").write_bytes(gzip.compress(path.read_bytes()))
-    compressed = call_nmtcore("score", "ref.gz", "x=base/seed1.gz").output
-    assert compressed == score("x=base/seed1.txt") != ""

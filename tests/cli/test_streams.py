@@ -86,12 +86,6 @@ def test_a_full_disk_is_one_sentence(folder, unbuffered):
     assert status == (2, f"nmtcore results: {FULL}\n")
 
 
-def test_the_output_is_the_same_without_a_buffer(folder):
-    for name, unbuffered in (("buffered", ""), ("unbuffered", "1")):
-        assert ended(folder, "results", folder / name, PYTHONUNBUFFERED=unbuffered) == (0, "")
-    assert (folder / "buffered").read_bytes() == (folder / "unbuffered").read_bytes() != b""
-
-
 def test_what_the_locale_cannot_write_is_escaped_and_translations_are_utf_8(tmp_path, monkeypatch):
     """Commands print names of files and sentences of corpora; only `write_output` has an encoding of its own."""
     monkeypatch.chdir(tmp_path)

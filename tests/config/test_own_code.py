@@ -162,7 +162,7 @@ def test_an_unknown_metric_of_a_data_set_is_named(project, own):
 def test_an_own_metric_is_a_target(project):
     names = {"root": "results/smoke", "system": "transformer_base", "score": "mine"}
     assert seed_scores(project(), dataset="mine", **names)
-    with pytest.raises(UserError, match="demo_en2de is not scored by mine"):
+    with pytest.raises(UserError, match=r"transformer_base has no \.mine on demo_en2de, only \.bleu"):
         seed_scores(project(), dataset="demo_en2de", **names)
     assert project().layout.parse("results/smoke/mine/transformer_base.mine").file_type == "summary"
 

@@ -120,7 +120,7 @@ def test_a_pattern_leaves_out_systems_without_their_annotation(own_project):
     assert all(sentence.startswith("bare has no annotator for ") for sentence in sentences)
     assert "bare has no annotator for constituency on the source side: currey_heafield is left out." in sentences
     (many,) = (sentence for sentence in sentences if "dependencies on the source side" in sentence)
-    assert "more systems are left out." in many
+    assert many.endswith(" are left out.")
 
 
 def test_a_system_named_in_full_needs_its_annotation(own_project):

@@ -11,11 +11,7 @@ import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
 
-from nmtcore.evaluation.compare import (
-    FALSE_ALARMS,
-    difference_of,
-    student_quantile,
-)
+from nmtcore.evaluation.compare import FALSE_ALARMS, difference_of
 
 SIMULATIONS, SENTENCES = 2000, 80
 DELTA = 0.4
@@ -23,65 +19,46 @@ SPREAD, SENTENCE_SPREAD = 0.3, 0.3 * math.sqrt(SENTENCES)
 """Standard deviations over seeds and, of differences, over sentences; both errors of a mean are near .3."""
 
 
-def simulate(seeds, baseline_seeds, *, delta, noise, simulations=SIMULATIONS):
+def simulate(seeds, baseline_seeds, *, delta, noise):
     """Simulate comparisons: scores of all seeds, the bootstrap's error of the difference, and what counts twice."""
     rng = np.random.default_rng(seeds)
     scores, per_sentence, twice = [], [], []
     for runs, mean in ((seeds, delta), (baseline_seeds, 0.0)):
-        seed_AR = mean + SPREAD * rng.standard_normal((simulations, runs))
-        size = (simulations, runs, SENTENCES)
+        seed_AR = mean + SPREAD * rng.standard_normal((SIMULATIONS, runs))
+        size = (SIMULATIONS, runs, SENTENCES)
         noise_ARB = noise * rng.standard_normal(size) if noise else np.zeros(size)
         scores.append(seed_AR + noise_ARB.mean(axis=2))
         per_sentence.append(noise_ARB.mean(axis=1))
         own_AR = (noise_ARB - noise_ARB.mean(axis=1, keepdims=True)).var(axis=2) / SENTENCES
         twice.append(own_AR.mean(axis=1) * runs / (runs - 1) / runs)
-    shared_AB = SENTENCE_SPREAD * rng.standard_normal((simulations, SENTENCES))
+    shared_AB = SENTENCE_SPREAD * rng.standard_normal((SIMULATIONS, SENTENCES))
     scores[0] += shared_AB.mean(axis=1, keepdims=True)
     errors_A = (shared_AB + per_sentence[0] - per_sentence[1]).std(axis=1) / math.sqrt(SENTENCES)
     return scores, errors_A, twice
 
 
-def margins(scores, errors_A, twice):
-    """Compute the intervals' half widths for all simulations at once, from the formulas."""
-    parts = [(values_AR.var(axis=1, ddof=1) / values_AR.shape[1], values_AR.shape[1]) for values_AR in scores]
-    seeds_A, sentences_A = parts[0][0] + parts[1][0], errors_A**2
-    variances_A = np.maximum(seeds_A + sentences_A - sum(twice), np.maximum(seeds_A, sentences_A))
-    degrees_A = variances_A**2 / sum(part_A**2 / (n - 1) for part_A, n in parts)
-    grid = np.geomspace(1, 1e6, 400)
-    quantiles_A = np.interp(np.log(degrees_A), np.log(grid), [student_quantile(0.975, d) for d in grid])
-    return quantiles_A * np.sqrt(variances_A)
-
-
-def coverage(seeds, baseline_seeds, **options):
-    scores, errors_A, twice = simulate(seeds, baseline_seeds, **options)
-    deltas_A = scores[0].mean(axis=1) - scores[1].mean(axis=1)
-    return float(np.mean(np.abs(deltas_A - options["delta"]) <= margins(scores, errors_A, twice)))
-
-
-def test_the_simulated_intervals_are_those_of_comparisons():
-    scores, errors_A, twice = simulate(4, 3, delta=DELTA, noise=SENTENCE_SPREAD, simulations=30)
-    for run, width in enumerate(margins(scores, errors_A, twice)):
-        means = [np.array([errors_A[run], -errors_A[run]]) / math.sqrt(2), np.zeros(2)]
+def coverage(seeds, baseline_seeds, *, delta, noise):
+    """Return how often the interval of a comparison contains the true difference."""
+    scores, errors_A, twice = simulate(seeds, baseline_seeds, delta=delta, noise=noise)
+    contained = 0
+    for run, error in enumerate(errors_A):
+        means = [np.array([error, -error]) / math.sqrt(2), np.zeros(2)]
         pair = (sampled_runs(scores[k][run].tolist(), means[k], twice=twice[k][run]) for k in (0, 1))
-        result = difference_of(*pair)
-        assert (result.interval[1] - result.interval[0]) / 2 == pytest.approx(width, rel=1e-3)
-        significant = result.p < 0.05
-        assert significant == (not result.interval[0] <= 0 <= result.interval[1])
+        low, high = difference_of(*pair).interval
+        contained += low <= delta <= high
+    return contained / len(errors_A)
 
 
-@pytest.mark.parametrize("seeds", [(3, 3), (5, 5), (10, 10), (3, 5)])
+@pytest.mark.parametrize("seeds", [(3, 3), (10, 10), (3, 5)])
 def test_intervals_contain_the_true_difference(seeds):
     """94 to 97 % of the time, or up to 97.8 % with noise of each sentence, twice as large as that of sentences.
 
     If that noise counted twice, it would be 98.0 to 98.5 %.
-    The same draws without a true difference are false alarms as often as intervals do not contain it.
     """
     without, noisy = (coverage(*seeds, delta=DELTA, noise=noise) for noise in (0.0, 2 * SENTENCE_SPREAD))
     print(f"{seeds}: {100 * without:.1f} % without noise of each sentence, {100 * noisy:.1f} % with it")
     assert 0.94 <= without <= 0.97
     assert 0.94 <= noisy <= 0.978
-    if seeds == (3, 5):
-        assert coverage(*seeds, delta=0.0, noise=0.0) == without
 
 
 def test_with_one_seed_equal_systems_often_seem_to_differ():

@@ -8,12 +8,7 @@ import pytest
 
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import Input
-from nmtcore.evaluation.productions import (
-    count_productions,
-    parse_productions,
-    production_shares,
-    treebank_productions,
-)
+from nmtcore.evaluation.productions import count_productions, parse_productions, production_shares, treebank_productions
 from nmtcore.inference.schemas import Parse, write_parses
 from nmtcore.parquet import write_rows
 from nmtcore.syntax.random_syntax import random_trees

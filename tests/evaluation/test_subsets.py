@@ -81,18 +81,15 @@ def test_each_sentence_is_in_the_bin_of_its_length():
     tens = {name: [*range(10 * i + 1, 10 * i + 11)] for i, name in enumerate(names[:6])}
     assert bins == {**tens, "over 60": [*range(61, 90), 10**6]}
     assert list(bins) == names
-    assert list(length_bins([12, 61])) == ["11 to 20", "over 60"]
     assert length_bins([]) == {}
 
 
 @pytest.mark.parametrize(
     ("words", "share", "fewest", "rows"),
     [
-        ([3, 9, 4, 8], 0.01, 9, [1]),
         ([3, 8, 4, 8], 0.01, 8, [1, 3]),
         ([3, 9, 4, 8], 1, 3, [0, 1, 2, 3]),
         (list(range(100)), 0.07, 93, list(range(93, 100))),
-        (list(range(150)), 0.01, 148, [148, 149]),
     ],
 )
 def test_the_longest_sentences_are_at_least_the_share_and_all_that_are_as_long(words, share, fewest, rows):
@@ -114,11 +111,3 @@ def test_the_largest_differences_come_first(lowercase):
     sentences = differing_sentences(first, second, references, EvaluationSettings(lowercase=lowercase), most=7)
     assert [sentence.row for sentence in sentences] == rows[:7]
     assert [(sentence.chrf, sentence.other_chrf) for sentence in sentences] == [scores[row] for row in rows[:7]]
-
-
-def test_equal_differences_keep_their_order_and_equal_translations_are_left_out():
-    translations = ["x", "b", "same", "x"]
-    others = ["y", "x", "same", "b"]
-    sentences = differing_sentences(translations, others, ["a", "b", "c", "b"], EvaluationSettings(), most=9)
-    assert [sentence.row for sentence in sentences] == [1, 3, 0]
-    assert differing_sentences(["a"], ["a"], ["b"], EvaluationSettings(), most=9) == []

@@ -3,33 +3,24 @@
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from factories import run_settings
 from inference.tiny import RECURRENT, write_bundle, write_tokens
-from pair_files import write_corpus
 
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
-from nmtcore.config.components import DepParseSettings, HeadSelectionSettings
+from nmtcore.config.components import HeadSelectionSettings
 from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA
 from nmtcore.errors import UserError
-from nmtcore.evaluation.induction import gold_tree, score_induction
-from nmtcore.evaluation.scores import output_files, read_gold_trees
 from nmtcore.experiment.inference import (
     ModelOnSplit,
     measure_attention,
     measure_contrasts,
     measure_gates,
-    measure_heads,
-    parse_gold,
 )
-from nmtcore.experiment.load_examples import load_sources
-from nmtcore.files import read_json
 from nmtcore.inference.analyse import translate_and_write
 from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.parse import join_heads, make_parser
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, read_contrast_scores
 from nmtcore.inference.scoring import score_text_pairs
 from nmtcore.inference.text import read_text
@@ -145,55 +136,3 @@ def test_gates_leave_out_very_long_pairs_and_name_them(tmp_path, monkeypatch, ca
         assert row == other
     said = [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()]
     assert said == ["test, line 1", "test, line 7"]
-
-
-TREES = [([2, 3, 0, 3], ["DET", "NOUN", "NOUN", "PUNCT"]), (None, None), ([2, 0, 4, 2], None), ([], [])]
-
-
-RUN = run_settings(DepParseSettings(layer=1, head=0), gold=("gold_a",))
-
-
-@pytest.fixture
-def treebank(tmp_path):
-    """Write a treebank, its features and a model; return the paths of the treebank."""
-    write_corpus(tmp_path / "corpus.parquet", SENTENCES)
-    schema = pa.schema([("head", pa.list_(pa.int32())), ("upos", pa.list_(pa.string()))])
-    write_rows(tmp_path / "trees.parquet", schema, [{"head": heads, "upos": upos} for heads, upos in TREES])
-    write_tokens(tmp_path / "features/gold_a.source.parquet", SENTENCES)
-    write_bundle(tmp_path / "model", RUN)
-    return {"corpus": tmp_path / "corpus.parquet", "trees": tmp_path / "trees.parquet"}
-
-
-def scores_of_heads(folder, treebank):
-    measure_heads(model_on(folder, RUN, "gold_a"), **treebank, output=folder / "heads.json")
-    return read_json(folder / "heads.json")
-
-
-def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
-    result = scores_of_heads(tmp_path, treebank)
-    bundle = load_observed_bundle(tmp_path / "model")
-    sources = load_sources(RUN, bundle.transforms, tmp_path / "features", "gold_a")
-    gold = [
-        heads and gold_tree(heads, words, upos) for (heads, upos), words in zip(TREES[:3], SENTENCES[:3], strict=True)
-    ]
-    assert [result[key] for key in ("system", "seed", "split")] == [RUN.system, RUN.seed, "gold_a"]
-    assert result["components"] == {"1.0": "depparse"}
-    assert list(result["heads"]) == ["0.0", "0.1", "1.0", "1.1"]
-    assert list(result["baselines"]) == ["left", "right", "random"]
-    for name, values in result["heads"].items():
-        layer, head = map(int, name.split("."))
-        trees = join_heads(sources, make_parser(bundle, "one_root", attention=(layer, head))(sources.examples))
-        expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
-        assert values == expected["mine"]
-        assert values["scored_words"] == 5
-        assert result["baselines"]["left"] == expected["left"]
-
-
-def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path, treebank):
-    """They are the parses of which `gold.uas` is the score."""
-    folder = tmp_path / "gold/gold_a"
-    files = {"model": tmp_path / "model", "features": tmp_path / "features", "parses": folder}
-    parse_gold(RUN, split="gold_a", **files, device="cpu", threads=1)
-    parses = [row["one_root"] for row in read_rows(output_files(folder).parses)]
-    gold = read_gold_trees(*treebank.values(), len(parses))
-    assert scores_of_heads(tmp_path, treebank)["heads"]["1.0"] == score_induction(gold, {"run": parses})["run"]

@@ -140,7 +140,7 @@ def test_the_same_subwords_are_a_tie_in_any_batch(monkeypatch):
     monkeypatch.setattr(scoring, "score_targets", lambda model, examples: scores)
     rows = [ContrastRows(0, 1, "p", None), ContrastRows(0, 2, "p", None)]
     tie, other = score_contrasts(random_model(), examples, rows)
-    assert (tie.ties, tie.prefers_right, other.ties) == (True, False, False)
+    assert (tie.right == tie.wrong, other.right == other.wrong) == (True, False)
 
 
 def test_long_sources_have_no_score_and_long_translations_are_refused(bundle, monkeypatch, capsys):

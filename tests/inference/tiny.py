@@ -12,6 +12,7 @@ from factories import build_tiny_model, run_settings, side
 from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.features import ComponentSettings
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.training import RecurrentSettings
 from nmtcore.features.examples import TOKENS_SCHEMA, Examples, labels_of
 from nmtcore.features.transforms.chain import run_vocabularies
 from nmtcore.files import write_json

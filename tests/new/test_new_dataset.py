@@ -12,7 +12,7 @@ import yaml
 from nmtcore.cli import main
 from nmtcore.config.project import project_of_folder
 from nmtcore.errors import UserError, is_hidden
-from nmtcore.planning.reporting import configured_comparisons
+from nmtcore.planning.configured import configured_comparisons
 from nmtcore.schemas import file_schemas
 
 SOURCES = ["the cat sees the old dog today", "a mouse finds the small house", "she never hears the dog at night"]

@@ -5,7 +5,6 @@ from planning.conftest import parsed
 from workflow.calling import little
 
 from nmtcore.planning.annotation import (
-    annotator_memory,
     parsed_sides,
     selection_annotations,
     selection_file,
@@ -14,17 +13,6 @@ from nmtcore.planning.annotation import (
 )
 
 TREES = {"dataset": "parsed", "annotator": "trees"}
-
-
-def test_a_job_gets_2000_megabytes_more_than_java(make_project):
-    project = make_project(
-        parsed=parsed(
-            annotators={"small": {"tool": "spacy", "model": "x"}, "big": {"tool": "corenlp", "memory_mb": 9000}},
-            syntax={},
-        )
-    )
-    memory = [annotator_memory(project, dataset="parsed", annotator=name) for name in ("small", "big")]
-    assert memory == [6000, 11000]
 
 
 def test_only_the_training_split_has_several_shards(make_project):
@@ -60,7 +48,6 @@ def test_a_selection_reads_the_annotations_of_the_training_split(make_project):
         ({"tool": "udpipe", "model": "german-gsd.de.udpipe"}, [], ("target",)),
         ({"tool": "stanza", "model": "mine"}, [], ("source", "target")),
         ({"tool": "spacy", "model": "en_ud"}, ["target"], ("target",)),
-        ({"tool": "corenlp"}, [], ("source", "target")),
         ({"tool": "easyccg"}, [], ()),
     ],
 )

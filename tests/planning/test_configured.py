@@ -7,20 +7,17 @@ from workflow.calling import little
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import (
     configured_annotation,
-    configured_annotator_models,
-    configured_models,
-    configured_runs,
-    configured_scores,
-    configured_tokens,
-)
-from nmtcore.planning.reporting import (
     configured_annotation_reports,
+    configured_annotator_models,
     configured_comparisons,
     configured_contrasts,
     configured_labels,
+    configured_models,
     configured_reports,
+    configured_runs,
+    configured_scores,
+    configured_tokens,
     published_sizes,
-    without_contrasts,
 )
 
 
@@ -41,18 +38,6 @@ def test_result_files_of_runs(make_project):
     ]
     seeds = [f"{folder}/{system}/seed{seed}" for system in ("transformer_base", "depparse_l1") for seed in (1, 2)]
     assert configured_models(project, runs=runs) == [f"{path}/model" for path in seeds]
-
-
-def test_the_metrics_of_a_data_set_are_scores_of_its_systems(make_project):
-    japanese = little(evaluation={"tokenize": "ja", "metrics": ["ribes", "multi_bleu"]})
-    project = make_project({"systems": ["transformer_base"]}, japanese=japanese, plain=little())
-    runs, _ = configured_runs(project)
-    names = [f"japanese/transformer_base.{score}" for score in ("bleu", "ribes", "multi_bleu")]
-    names += ["plain/transformer_base.bleu"]
-    assert configured_scores(project, runs=runs) == [f"results/smoke/{name}" for name in names]
-    broken = make_project(twice=little(evaluation={"metrics": ["ribes", "ribes"]}))
-    with pytest.raises(UserError, match=r"metrics names a score twice \(ribes, ribes\)"):
-        broken.run("twice", "transformer_base", "smoke", 1)
 
 
 def test_features_and_annotation_of_the_configured_data_sets(project, make_project):
@@ -97,6 +82,5 @@ def test_a_table_of_contrastive_pairs_has_the_systems_that_can_be_scored(make_pr
     runs, _ = configured_runs(project)
     paired = [f"results/smoke/paired/{system}/seed{seed}" for system in ("transformer_base", "nmt") for seed in (1, 2)]
     assert configured_contrasts(project, runs=runs) == [f"{run}/contrast/contrast_p.parquet" for run in paired]
-    assert without_contrasts(project, runs=runs) == ["plain is left out: it has no contrastive pairs."]
     with pytest.raises(UserError, match="A table of contrastive pairs needs `datasets` that have some"):
         configured_contrasts(project, runs=[run for run in runs if run.dataset == "plain"])

@@ -6,7 +6,7 @@ import pytest
 from workflow.calling import little
 
 from nmtcore.errors import UserError
-from nmtcore.planning.corpus import filter_threads, filtering_settings, held_out_splits, raw_files
+from nmtcore.planning.corpus import filtering_settings, held_out_splits, raw_files
 
 
 def own_file(**paths):
@@ -66,8 +66,3 @@ def test_the_filter_held_out_reads_the_test_splits(make_project):
     with pytest.raises(UserError, match="filters: held_out: there is no split 'train' to compare train with"):
         make_project(wrong=no_split).dataset("wrong")
     assert held_out_splits(project, dataset="plain", split="train") == []
-
-
-def test_only_costly_filters_get_two_threads(make_project):
-    project = make_project(plain=little(), guessed=little(filters=["empty", "langdetect"]))
-    assert [filter_threads(project, dataset=name) for name in ("plain", "guessed")] == [1, 2]

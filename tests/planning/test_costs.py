@@ -14,13 +14,7 @@ from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.project import Project
 from nmtcore.config.systems import read_speeds
 from nmtcore.model.build import build_model
-from nmtcore.planning.costs import (
-    NEWEST,
-    cost_lines,
-    planned_costs,
-    run_bytes,
-    run_updates,
-)
+from nmtcore.planning.costs import NEWEST, cost_lines, planned_costs, run_bytes, run_updates
 from nmtcore.tables.plan import table_inputs, tables_of
 from nmtcore.training.checkpoints import KEPT, Checkpoints
 from nmtcore.training.state import TrainingState
@@ -69,7 +63,6 @@ def test_costs_are_what_a_count_by_hand_gives(costs_of):
     assert row.split() == ["tiny", "3", "780", "0.43", "0.0", "GB"]
     assert total.split()[1:] == row.split()[1:]
     assert speed == "Speed: that of speeds.yaml."
-    assert cost_lines(costs, finished, on_gpu=False, free=5)[-1] == "Only 0.0 GB of disk space are free."
 
 
 def test_finished_runs_of_the_same_scale_and_device_say_how_long_an_update_takes(costs_of):
@@ -105,8 +98,7 @@ def test_what_is_unknown_is_named(make_project):
     runs.append(project.run("multi30k_cs2en", "nmt", "paper", 1))
     lines = cost_lines(*planned_costs(project, runs, on_gpu=True), on_gpu=True)
     assert lines[2].split()[:7] == ["tiny", "2", "<=", "0", "<=", "0", "+"]
-    assert lines[-2] == "The updates of nmt, transformer_base depend on the corpus, which is not there yet."
-    assert lines[-1] == "speeds.yaml has no seconds per update of nmt at this scale."
+    assert lines[-1].startswith("?: the costs of nmt, transformer_base are unknown: their corpus is not there yet")
 
 
 def test_the_most_updates_of_a_run():
@@ -197,7 +189,7 @@ def test_parameters_of_other_sizes(system):
     assert run.parameter_count(SIZES | {"source": 47}) == real_count(run, SIZES | {"source": 47})
 
 
-@pytest.mark.parametrize(("keep", "average"), [("last", 5), ("best", 5), ("average", 1), ("average", 3)])
+@pytest.mark.parametrize(("keep", "average"), [("best", 5), ("average", 3)])
 def test_the_kept_checkpoints_fill_the_counted_bytes(tmp_path, keep, average):
     assert NEWEST == KEPT
     run = run_of("transformer_base")

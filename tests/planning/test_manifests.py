@@ -9,7 +9,7 @@ from workflow.calling import little
 
 from nmtcore.config.project import Project
 from nmtcore.files import write_json
-from nmtcore.planning.manifests import manifest_sources, read_datasets, reading_reports, run_states
+from nmtcore.planning.manifests import manifest_sources, read_datasets, reading_reports, run_times
 
 
 def test_corpora_have_their_own_licence_or_that_of_the_data_set(make_project):
@@ -53,15 +53,15 @@ def write(project, file_type, **names):
 
 def test_the_tables_of_all_runs_depend_on_their_files(make_project):
     project = make_project(mine=parsed())
-    nothing = run_states(project)
+    assert run_times(project) == {}
     scores = write(project, "scores", system="transformer_base", seed=1)
     write(project, "history", system="gone", seed=2)
-    states = run_states(project)
-    assert states != nothing
+    states = run_times(project)
+    assert len(states) == 2
     write(project, "manifest", system="transformer_base", seed=1)
-    assert run_states(project) == states, "a manifest says nothing that the tables have"
+    assert run_times(project) == states, "a manifest says nothing that the tables have"
     os.utime(scores, (1, 1))
-    assert run_states(project) != states
+    assert run_times(project) != states
 
 
 def test_data_sets_are_described_when_a_split_was_read(make_project):

@@ -1,19 +1,26 @@
-"""Inputs of the jobs of a run."""
+"""Inputs of the jobs from segmentation to the scores of a run, and how jobs share GPUs."""
 
 from dataclasses import replace
 
 import pytest
 from planning.conftest import parsed
+from workflow.calling import little
 
+from nmtcore.errors import UserError
 from nmtcore.planning.evaluation import pair_files, seed_scores, tree_files
 from nmtcore.planning.inference import gold_trees, target_tags
 from nmtcore.planning.training import (
     label_files,
     label_paths,
+    labels_of_features,
+    segmentation_folder,
     segmentation_of_run,
+    shared_gpus,
     split_features,
     start_model,
     training_features,
+    training_linearised_parses,
+    used_annotations,
 )
 
 
@@ -73,3 +80,55 @@ def test_gates_read_the_tags_of_the_targets_if_there_are_any(make_project, proje
     run = make_project().run("demo_en2de", "sa_nmt_shared", "smoke", 1)
     assert target_tags(project, run=run, split="dev") == ["results/demo_en2de/annotation/existing/dev.target.parquet"]
     assert target_tags(project, run=project.run("parsed", "sa_nmt_shared", "smoke", 1), split="test") == []
+
+
+def test_a_segmentation_lies_in_the_data_set_that_learned_it(make_project):
+    project = make_project(first=little(), second=little(segmentation_from="first"))
+    for name in ("first", "second"):
+        folder = segmentation_folder(project, dataset=name, segmentation="words_joint_200")
+        assert folder == "results/first/segmentation/words_joint_200"
+
+
+def test_a_segmentation_may_read_linearised_parses(make_project):
+    project = make_project(
+        phrases=little(
+            annotators={"phrases": {"tool": "corenlp", "analysis": "constituents"}},
+            syntax={"source": {"constituency": "phrases"}},
+        ),
+        plain=little(),
+    )
+    files = training_linearised_parses(project, dataset="phrases", segmentation="bpe_joint_200_constituency")
+    assert files == ["results/phrases/annotation/phrases/train.source.brackets.parquet"]
+    assert training_linearised_parses(project, dataset="phrases", segmentation="bpe_joint_200") == []
+    with pytest.raises(UserError, match="plain: bpe_joint_200_constituency needs constituency on the source side"):
+        training_linearised_parses(project, dataset="plain", segmentation="bpe_joint_200_constituency")
+
+
+def test_annotations_that_an_annotator_is_used_for(make_project):
+    project = make_project(parsed=parsed())
+    names = {"dataset": "parsed", "side": "source"}
+    assert used_annotations(project, **names, annotator="trees", split="dev") == ["dependencies", "tags"]
+    assert used_annotations(project, **names, annotator="gold", split="gold_bank") == ["dependencies"]
+    with pytest.raises(UserError, match="the annotator gold is not used on the source side: name it in the data set's"):
+        used_annotations(project, **names, annotator="gold", split="dev")
+
+
+def test_trees_of_treebanks_use_the_label_vocabulary_of_the_training_split(make_project):
+    project = make_project(parsed=parsed())
+    for annotator in ("trees", "gold"):
+        labels = labels_of_features(project, dataset="parsed", annotator=annotator, side="source")
+        assert labels == "results/parsed/annotation/trees/source.labels.json"
+
+
+@pytest.mark.parametrize(
+    ("settings", "scales", "visible", "expected"),
+    [
+        ({}, ["small"], 4, (8, 32)),
+        ({}, ["small", "paper"], 4, (1, 4)),
+        ({"machine": {"jobs_per_gpu": 3}}, ["small"], 4, (3, 12)),
+        ({"gpus": 2}, ["paper"], 1, (1, 2)),
+    ],
+)
+def test_jobs_share_gpus_as_the_machine_or_the_scales_allow(make_project, settings, scales, visible, expected):
+    project = make_project(settings)
+    assert shared_gpus(project, map(project.layout.root, scales), visible=visible) == expected

@@ -41,10 +41,10 @@ def record_runs(_: Workplace) -> Values:
 
 RUN_FILES = (
     "training.jsonl", "model/weights.safetensors", "scores.json", "gold.json",
-    *("hypotheses/*/*", "gold/*/*", "gates/*", "attention/*", "contrast/*", "heads/*"),
+    *("hypotheses/*/*", "gold/*/*", "gates/*", "attention/*", "contrast/*"),
 )  # fmt: skip
 OWN_TABLES = (
-    "systems", "heads", "gates", "productions", "constructions", "examples", "tags", "contrast", "data", "annotation",
+    "systems", "gates", "productions", "constructions", "examples", "tags", "contrast", "data", "annotation",
     "licences",
 )  # fmt: skip
 """Tables that no paper has; made of a few of the papers' runs."""

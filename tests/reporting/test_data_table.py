@@ -63,22 +63,6 @@ def test_the_table_has_the_pairs_after_each_stage_and_filter(lines):
     assert sum("unsegmented" in line for line in shown) == 1
 
 
-def test_the_times_of_a_stage_are_summed_over_its_jobs(lines, tmp_path):
-    assert "| tr2en |" in lines(), "there are no benchmarks"
-    times = {
-        "corpus/raw.train": 1,
-        "corpus/raw.dev": 2,
-        "corpus/train": 4,
-        "corpus/rest": 8,
-        "annotation/parser/train.target.0-of-1": 16,
-        "annotation/selection": 32,
-        "annotation/parser/dev.target.against.existing": 64,
-        "features/bpe_9/train.source": 128,
-    }
-    write_benchmarks(tmp_path, {f"tr2en/{name}": seconds for name, seconds in times.items()})
-    assert "| tr2en | 3.0 s | 12 s | 48 s | 2 min 8 s |" in lines()
-
-
 SENTENCES = [
     Annotation(head=[0, 1], deprel=["root", "obj"], upos=["VERB", "NOUN"], ccg=["S[b]/NP", "NP"]),
     Annotation(head=[0, 0], deprel=["root", "root"], upos=["VERB", "VERB"], ccg=["NP", "NP"]),

@@ -44,11 +44,6 @@ def test_data_comes_back(value):
     assert not set(text) & set("<>&\u2028\u2029")
 
 
-def test_numbers_that_json_lacks_are_errors():
-    with pytest.raises(ValueError):
-        json_script(float("nan"), id_="data")
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_what_is_wide_scrolls_by_keyboard_and_prints_black_on_white(browser, tmp_path, dark):
     content = f'<p style="width: 2000px; margin: 0">{"wide " * 100}</p>\n'

@@ -62,23 +62,18 @@ def test_the_state_of_a_run_and_how_far_it_came(layout):
     assert run_row(layout, names_of())["state"] == "interrupted"
     (folder / "training.jsonl").unlink()
     assert run_row(layout, names_of())["state"] == "unscored", "a system made elsewhere has no model"
-    killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"gpu": None}}
+    device = {"name": "A card", "gpus": 2, "cards": ["GPU-1", "GPU-2"], "jobs_on_gpu": 3}
+    killed = ATTEMPT | {"ended": None, "finished": False, "energy": {"gpu": None}, "device": device}
     write_log(folder / "checkpoints/0123", [ATTEMPT, killed])
     row = run_row(layout, names_of())
     assert (row["state"], row["updates"], row["parameters"], row["attempts"]) == ("interrupted", 3, None, 2)
     assert row["gpu_joules"] is None, "the energy of one attempt is not that of both"
-
-
-def test_a_run_says_which_cards_it_had_and_how_many_jobs_shared_their_energy(layout):
-    device = {"name": "A card", "gpus": 2, "cards": ["GPU-1", "GPU-2"]}
-    write_run(layout, attempts=[ATTEMPT | {"device": device | {"jobs_on_gpu": jobs}} for jobs in (3, None, 2)])
-    row = run_row(layout, names_of())
-    assert (row["cards"], row["jobs_on_gpu"], row["gpu_joules"]) == ("GPU-1, GPU-2", 3, 3 * 3.6e6)
+    assert (row["cards"], row["jobs_on_gpu"]) == ("GPU-1, GPU-2", 3)
 
 
 def test_broken_weights_are_one_sentence(layout):
     weights = write_run(layout) / "model/weights.safetensors"
-    for content in (b"", b"\x02\0\0\0\0\0\0\0{", b"\x02\0\0\0\0\0\0\0[]", b"\xff" * 8):
+    for content in (b"", b"\x02\0\0\0\0\0\0\0{"):
         weights.write_bytes(content)
         with pytest.raises(UserError, match=r"weights\.safetensors holds no weights: delete .*model and train again"):
             run_row(layout, names_of())
@@ -93,14 +88,6 @@ def test_a_manifest_of_another_version_counts_as_none(tmp_path):
     path.write_text('{"format": 2, ')
     with pytest.raises(UserError, match="not valid JSON"):
         read_manifest(path)
-
-
-def test_a_report_without_counts_is_named(layout):
-    write_run(layout)
-    path = Path(layout.path("pairs_report", dataset="d", split="train"))
-    write_json(path, {"pairs": 9})
-    with pytest.raises(UserError, match=rf"^{path} does not hold what it should \('kept'\)"):
-        write_manifest(layout, names_of(), SOURCES)
 
 
 def test_the_data_of_runs_are_joined_with_what_was_read(layout):

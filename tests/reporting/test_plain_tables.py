@@ -1,41 +1,42 @@
-"""Tables of contrastive pairs and of attention heads."""
+"""The table of contrastive pairs: counts, ties, groups of distances, and intervals against their definition."""
 
+import math
 from pathlib import Path
 
 import pytest
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.contrasts import wilson_interval
-from nmtcore.evaluation.induction import BASELINES, MEASURES
-from nmtcore.files import write_json
 from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
-from nmtcore.reporting.contrast_table import stored_contrast_page
-from nmtcore.reporting.plain_tables import head_page
+from nmtcore.reporting.plain_tables import contrast_page, wilson_interval
 from nmtcore.tables.render import page_markdown
 
-PAIRS = [("number", 1), ("number", 4), ("order", None), ("number", 1)]
+PAIRS = [("number", 15), ("number", 4), ("order", None), ("number", 15)]
 
 
-def scored_pairs(right, pairs=PAIRS, unknown=0):
-    """Make the scores of pairs; `right` has a letter for each: right, wrong or tie."""
-    wrong = {"r": -2.0, "w": -0.5, "t": -1.0}
-    return [ContrastScore(*pair, -1.0, wrong[own], 3, 3, unknown) for pair, own in zip(pairs, right, strict=True)]
+def write_pairs(layout, system, seed, right, *, dataset="d", pairs=PAIRS, unknown=0):
+    """Write the scores of pairs; `right` has a letter for each: right, wrong or tie.
 
-
-def write_pairs(layout, system, seed, right, *, dataset="d", pairs=PAIRS):
+    Right translations have more subwords, so that their mean is lower.
+    """
+    wrong = {"r": -1.1, "w": -0.5, "t": -1.0}
     names = {"scale": "quick", "dataset": dataset, "system": system, "seed": seed, "split": "contrast_x"}
     path = Path(layout.path("contrast_scores", **names))
-    write_contrast_scores(path, scored_pairs(right, pairs))
+    scores = [ContrastScore(*pair, -1.0, wrong[own], 4, 3, unknown) for pair, own in zip(pairs, right, strict=True)]
+    write_contrast_scores(path, scores)
     return path
 
 
-def test_phenomena_are_columns_with_means_over_seeds(layout):
+def rows_of(lines, heading):
+    start = lines.index(f"## {heading}") + 4
+    return lines[start : next((i for i in range(start, len(lines)) if not lines[i]), len(lines))]
+
+
+def test_pairs_are_counted_by_phenomenon_and_distance_with_means_over_seeds(layout):
     files = [write_pairs(layout, *run) for run in (("base", 1, "rrwt"), ("base", 2, "rwrr"), ("other", 1, "wwww"))]
-    files.append(write_pairs(layout, "other", 1, "rr", dataset="e", pairs=PAIRS[2:3] * 2))
-    text = page_markdown(stored_contrast_page(files, layout=layout, left_out=["x is left out: it generates tags."]))
-    lines = text.splitlines()
+    far = [("order", 400), ("number", 16), ("order", 2)]
+    files.append(write_pairs(layout, "other", 1, "rrw", dataset="e", pairs=far, unknown=2))
+    lines = page_markdown(contrast_page(files, layout=layout)).splitlines()
     assert lines[0].startswith("Scale quick, seeds 1, 2; percentages, mean over seeds, and standard deviation")
-    assert "- x is left out: it generates tags." in lines
     start = lines.index("## d, contrast_x")
     assert lines[start + 2 : start + 6] == [
         "| system | all | number | order |",
@@ -44,49 +45,43 @@ def test_phenomena_are_columns_with_means_over_seeds(layout):
         "| other | 0.0 | 0.0 | 0.0 |",
     ]
     low, high = wilson_interval(2.5, 4)
-    assert f"| base | `all` | 4 | 62.5 ± 17.7 | {100 * low:.1f} to {100 * high:.1f} | 0 | 0 |" in text
-    assert "| base | 1 | 2 | 75.0 ± 35.4 |" in text
-    assert [line for line in lines if line.startswith("##")] == [
-        "## d, contrast_x", "## d, contrast_x: by phenomenon", "## d, contrast_x: by distance",
-        "## e, contrast_x", "## e, contrast_x: by phenomenon",
+    row = f"| base | `all` | 4 | 62.5 ± 17.7 | {100 * low:.1f} to {100 * high:.1f} | 0 | 0 |"
+    assert rows_of(lines, "d, contrast_x: by phenomenon")[0] == row
+    cells = [line.split(" | ") for line in rows_of(lines, "d, contrast_x: by distance")]
+    assert [(system, *numbers[:3]) for system, *numbers in cells] == [
+        ("| base", "4", "1", "50.0 ± 70.7"), ("| base", "15", "2", "75.0 ± 35.4"),
+        ("| other", "4", "1", "0.0"), ("| other", "15", "2", "0.0"),
     ]  # fmt: skip
+    assert [line.split(" | ")[1:4] for line in rows_of(lines, "e, contrast_x: by distance")] == [
+        ["2", "1", "0.0"], [">15", "2", "100.0"],
+    ]  # fmt: skip
+    unknown = [line.split(" | ")[-1] for line in rows_of(lines, "e, contrast_x: by phenomenon")]
+    assert unknown == ["3 |", "2 |", "1 |"]
 
 
 def test_seeds_with_other_pairs_are_refused(layout):
     files = [write_pairs(layout, "base", 1, "rrrr"), write_pairs(layout, "base", 2, "rr", pairs=PAIRS[:2])]
     with pytest.raises(UserError, match=r"seed2.* has other pairs than .*seed1.*: delete the older file"):
-        stored_contrast_page(files, layout=layout)
+        contrast_page(files, layout=layout)
 
 
-def write_heads(folder, system, seed, heads, *, split="gold_pud", components=None):
-    """Write the accuracy of heads; the values of `heads` are of each of `MEASURES`."""
-    path = folder / f"{system}/seed{seed}/heads/{split}.json"
-    names = {"dataset": "d", "system": system, "scale": "quick", "seed": seed, "split": split}
-    own, baselines = (
-        {name: dict(zip(MEASURES, values, strict=True)) | {"scored_words": 1200} for name, values in scores.items()}
-        for scores in (heads, dict.fromkeys(sorted(BASELINES), (10, 20, 30)))
-    )
-    write_json(path, {**names, "heads": own, "baselines": baselines, "components": components or {}})
-    return path
+def bound(successes, trials, z, *, low):
+    """Search the proportion from which the observed one is z standard errors away (the definition of the interval)."""
+    observed = successes / trials
+    inside, outside = observed, 0.0 if low else 1.0
+    for _ in range(200):
+        middle = (inside + outside) / 2
+        if abs(observed - middle) <= z * math.sqrt(middle * (1 - middle) / trials):
+            inside = middle
+        else:
+            outside = middle
+    return inside
 
 
-def test_the_three_best_heads_of_every_run_follow_the_baselines(tmp_path):
-    heads = {"0.0": (20, 45.5, 40), "0.1": (30, 41, 40), "1.0": (30, 42, 40), "11.7": (8, 99, 99)}
-    files = [
-        write_heads(tmp_path, "base", 1, heads),
-        write_heads(tmp_path, "base", 1, {"0.0": (None, None, None)}, split="gold_ewt"),
-        write_heads(tmp_path, "depparse", 2, {"1.0": (70.123, 80, 75)}, components={"1.0": "depparse"}),
-    ]
-    text = page_markdown(head_page(files))
-    baselines = [f"{name} |  |  |  |  | 10.00 | 20.00 | 30.00" for name in ("left", "random", "right")]
-    assert text.splitlines()[2:13] == [
-        *(f"| d | gold_ewt | {row} | 1,200 |" for row in [*baselines, "base |  | 1 | 0 | 0 |  |  | "]),
-        *(f"| d | gold_pud | {row} | 1,200 |" for row in [
-            *baselines,
-            "base |  | 1 | 1 | 0 | 30.00 | 42.00 | 40.00",
-            "base |  | 1 | 0 | 1 | 30.00 | 41.00 | 40.00",
-            "base |  | 1 | 0 | 0 | 20.00 | 45.50 | 40.00",
-            "depparse | depparse | 2 | 1 | 0 | 70.12 | 80.00 | 75.00",
-        ]),
-    ]  # fmt: skip
-    assert "Scale quick." in text
+@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (1, 1), (0, 9), (3, 9), (7, 7), (989, 1000)])
+def test_an_interval_has_all_proportions_that_are_near_enough(successes, trials):
+    low, high = wilson_interval(successes, trials)
+    z = 1.959963984540054
+    assert low == pytest.approx(bound(successes, trials, z, low=True), abs=1e-9)
+    assert high == pytest.approx(bound(successes, trials, z, low=False), abs=1e-9)
+    assert 0 <= low <= successes / trials <= high <= 1

@@ -5,18 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from evaluation.test_metrics import draw
 from reporting.recorded_runs import ATTEMPT, SOURCES, names_of, write_log, write_run
-from reporting.runs import Results
-from sacrebleu import corpus_bleu
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES
-from nmtcore.evaluation.metrics import METRICS
 from nmtcore.files import read_json, write_json
-from nmtcore.reporting.licences_table import comet_models, licence_entries, write_licence_table
+from nmtcore.reporting.data_table import licence_entries, write_licence_table
 from nmtcore.reporting.manifest import RUNS_SCHEMA, write_manifest
-from nmtcore.reporting.run_index import SCORES_SCHEMA, index_runs, read_scores, score_frame, score_rows
+from nmtcore.reporting.run_index import SCORES_SCHEMA, index_runs, read_scores
 
 
 def write_finished(layout, *run, **options):
@@ -30,7 +26,7 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
     write_log(Path(layout.path("scores", **names_of("other"))).parent / "checkpoints/0", [ATTEMPT])
     write_run(layout, "broken")
     (tmp_path / "results/small/d/broken/seed1/training.jsonl").write_text("{\n")
-    sentences = index_runs(layout, states={"supertags": {}})
+    sentences = index_runs(layout)
     runs, scores = (pd.read_parquet(tmp_path / f"results/{name}.parquet") for name in ("runs", "scores"))
     assert list(zip(runs.system, runs.seed, runs.state, strict=True)) == [
         ("base", 2, "finished"), ("base", 10, "finished"), ("other", 1, "interrupted"),
@@ -40,8 +36,8 @@ def test_runs_have_a_row_each_and_scores_too(tmp_path, layout):
     expected["folder"] = str(tmp_path / "results/small/d/base/seed10")
     assert {key: runs.loc[1, key] for key in expected} == expected
     test = scores[(scores.seed == 10) & (scores.split == "test")]
-    assert test[["subset", "measure", "value", "sentences", "signature"]].values.tolist() == [
-        ["", "bleu", 20.0, 2, "nrefs:1"], ["", "chrf", 40.0, 2, "nc:6"],
+    assert test[["measure", "value", "sentences", "signature"]].values.tolist() == [
+        ["bleu", 20.0, 2, "nrefs:1"], ["chrf", 40.0, 2, "nc:6"],
     ]  # fmt: skip
     assert test[["length_ratio", "empty_translations"]].values.tolist()[0] == [0.5, 1]
     (sentence,) = sentences
@@ -70,34 +66,16 @@ def test_trees_have_their_measures(layout):
 
 def test_scores_that_are_none_are_named(layout):
     path = write_run(layout) / "scores.json"
-    for content in ("[]", '{"bleu": 3}', '{"bleu": {"test": 3}}', '{"uas": {"test": {}}}'):
+    for content in ("[]", '{"bleu": {"test": 3}}'):
         path.write_text(content)
         with pytest.raises(UserError, match=rf"^{path} does not hold what it should \(.*\): delete it and run"):
             read_scores(layout)
 
 
-def test_constructions_are_subsets(tmp_path):
-    """Each has sacreBLEU's score of its sentences."""
-    lines, references = draw(40)
-    results = Results(tmp_path, references, references)
-    results.write_run("base", 1, lines)
-    names = {"scale": "quick", "dataset": "d", "system": "base", "seed": 1}
-    supertags = [["(S[q]/NP)/NP"] if row % 3 == 0 else ["NP"] for row in range(40)]
-    path = results.write_annotation("target", "ccg", supertags)
-    rows = list(score_rows(results.layout, names, {"d": {"test": path, "dev": "gone"}}))
-    (bleu,) = [row for row in rows if (row["subset"], row["measure"]) == ("question", "bleu")]
-    part = range(0, 40, 3)
-    expected = corpus_bleu([lines[row] for row in part], [[references[row] for row in part]], tokenize="none")
-    assert bleu["value"] == pytest.approx(expected.score)
-    assert (bleu["sentences"], bleu["split"], bleu["system"]) == (len(part), "test", "base")
-    assert bleu["length_ratio"] == pytest.approx(expected.sys_len / expected.ref_len)
-    assert {row["measure"] for row in rows} == set(METRICS)
-
-
 def test_the_example_of_the_documentation(root, tmp_path, monkeypatch, layout):
     write_run(layout, "base", 1, bleu=20.0)
     write_run(layout, "base", 2, bleu=22.0)
-    index_runs(layout, states={"supertags": {}})
+    index_runs(layout)
     text = (root / "docs/running.md").read_text(encoding="utf-8")
     (example,) = (block for block in text.split("```python\n")[1:] if "scores.parquet" in block)
     monkeypatch.chdir(tmp_path)
@@ -119,21 +97,10 @@ def listed_licences(layout, datasets):
     return read_json(path), text
 
 
-def test_licences_are_listed_once_with_the_data_sets_that_use_them(layout):
-    write_finished(layout, "base", 1)
-    write_finished(layout, "base", 2)
-    entries, text = listed_licences(layout, {})
-    assert [list(entry.values()) for entry in entries] == [
-        ["corpus", "mine/test", "CC0", "A 2020", 0, 0, ["d"]],
-        ["corpus", "news", "CC BY 4.0", "B 2021", 1, 0, ["d"]],
-        ["model", "stanza_en", "Apache-2.0", "C", 1, 1, ["d"]],
-    ]
-    assert "| corpus | news | CC BY 4.0 | B 2021 | 1 | 0 | d |" in text
-
-
 def test_data_without_runs_have_their_licences(layout):
     """The run of d does not use its treebank."""
     write_finished(layout)
+    write_finished(layout, "base", 2)
     _, empty, model = SOURCES["files"]
     bank = empty | {"name": "bank", "splits": ["gold_bank"], "licence": "CC BY-SA", "citation": "D"}
     tagger = model | {"name": "en_small", "annotator": "tagger", "licence": "", "file": None}
@@ -146,19 +113,15 @@ def test_data_without_runs_have_their_licences(layout):
         ("bank", "d"), ("mine/test", "d", "prepared"), ("news", "d"), ("stanza_en", "d"), ("en_small", "prepared"),
     }  # fmt: skip
     assert "| model | en_small | unknown |" in text
+    assert "| corpus | news | CC BY 4.0 | B 2021 | 1 | 0 | d |" in text
 
 
-def test_models_of_comet_and_translations_made_elsewhere_are_listed_once_per_licence():
-    names = {"dataset": "d", "measure": "comet"}
-    signatures = [f"COMET|model:{model}|version:2.2" for model in ("wmt22-comet-da", "mine")]
-    models = comet_models(score_frame([{**names, "signature": signature} for signature in signatures * 2]))
+def test_translations_made_elsewhere_are_listed_once_per_licence():
     use = {"kind": "translations", "name": "llm", "citation": "", "licence": "for research only"}
     files = [{**use, "file": name, "sha256": sha256} for name, sha256 in (("test/a", "ab"), ("dev/a", None))]
     uses = [{**own, "dataset": name} for name in ("d", "e") for own in files]
-    entries = licence_entries([*uses, {**uses[0], "licence": "other"}, *models])
+    entries = licence_entries([*uses, {**uses[0], "licence": "other"}])
     assert [list(entry.values()) for entry in entries] == [
-        ["model", "mine", "", "", 0, 0, ["d"]],
-        ["model", "wmt22-comet-da", "Apache-2.0", "Rei et al. 2022 (COMET-22)", 0, 0, ["d"]],
         ["translations", "llm", "for research only", "", 2, 1, ["d", "e"]],
         ["translations", "llm", "other", "", 1, 1, ["d"]],
     ]

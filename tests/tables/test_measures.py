@@ -11,13 +11,13 @@ from reporting.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTa
 from sacrebleu import corpus_bleu
 
 from nmtcore.errors import UserError
-from nmtcore.evaluation.subword_counts import subword_counts
 from nmtcore.features.examples import TOKENS_SCHEMA
 from nmtcore.files import write_json, write_lines
 from nmtcore.layout import Layout
 from nmtcore.parquet import ROWS_PER_GROUP, write_rows
 from nmtcore.tables import scores, sizes, training, trees
 from nmtcore.tables.measures import MEASURES
+from nmtcore.tables.sizes import subword_counts
 
 REFERENCES = ["the red dog sees a cat near the river", "an old tree stands in the town", "she sees it"]
 LINES = ["the red dog saw a cat near a river", "an old tree stood in town", "she sees him"]

@@ -1,4 +1,4 @@
-"""Systems on the demo corpus: scores of induced trees, tables of heads, productions and gates, and attention.
+"""Systems on the demo corpus: scores of induced trees, tables of productions and gates, and attention.
 
 What these numbers are is tested where they are computed; this is what the rules make of real models.
 """
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.needs("Snakemake")
 COUNTS = {"train": 200, "dev": 10, "test": 20, "gold": 30}
 SYSTEMS = ["depparse_l1", "sa_nmt_shared"]
 SETTINGS = ['datasets=["banked"]', "scale=smoke", 'systems=["depparse_l1", "sa_nmt_shared"]']
-TABLES = ("results/tables/heads.md", "results/tables/productions.md", "results/tables/gates.md")
+TABLES = ("results/tables/productions.md", "results/tables/gates.md")
 RUNS = "results/smoke/banked"
 ATTENTION = f"{RUNS}/sa_nmt_shared/seed1/attention/test.parquet"
 
@@ -29,7 +29,7 @@ def tabulated(root, tmp_path_factory):
     workplace.write("datasets/banked", {"extends": "demo_en2de", "corpora": corpora})
     scores = [f"{RUNS}/{system}.gold.uas" for system in SYSTEMS]
     finished = workplace.run(*TABLES, *scores, ATTENTION, settings=SETTINGS)
-    assert {"score_heads", "heads_table", "parse_gold", "table", "measure_gates"} <= finished.rules
+    assert {"parse_gold", "table", "measure_gates"} <= finished.rules
     assert "translate_split" not in finished.rules
     assert workplace.partial_files() == []
     return workplace
@@ -40,20 +40,8 @@ def cells_of(workplace, table):
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
 
 
-def test_the_table_of_heads_has_the_best_heads_of_the_transformer(tabulated):
-    scores = read_json(tabulated.folder / RUNS / "depparse_l1/seed1/heads/gold_demo.json")
-    model = read_json(tabulated.folder / RUNS / "depparse_l1/seed1/model/run.json")["model"]
-    assert len(scores["heads"]) == model["encoder_layers"] * model["heads"]
-    assert scores["components"] == {f"1.{model['heads'] - 1}": "depparse"}
-    best = sorted((own["directed"] for own in scores["heads"].values()), reverse=True)[:3]
-    header, *shown = (cells for cells in cells_of(tabulated, TABLES[0]) if cells[0] in ("data set", "banked"))
-    shown = [dict(zip(header, cells, strict=True)) for cells in shown]
-    assert [row["trees"] for row in shown] == ["left", "right", "random", *["depparse_l1"] * 3]
-    assert [row["directed"] for row in shown[3:]] == [f"{own:.2f}" for own in best]
-
-
 def test_gold_trees_chains_and_the_parses_of_both_systems_are_compared(tabulated):
-    (header,) = (cells for cells in cells_of(tabulated, TABLES[1]) if cells[0] == "item")
+    (header,) = (cells for cells in cells_of(tabulated, TABLES[0]) if cells[0] == "item")
     assert [name.rpartition("<br>")[2] for name in header[1:]] == ["gold", "left", *SYSTEMS]
     trees = list(read_rows(tabulated.folder / "results/banked/annotation/existing/gold_demo.source.parquet"))
     for system in SYSTEMS:
@@ -73,7 +61,7 @@ def test_the_table_of_gates_has_the_tags_of_the_references(tabulated):
     trees = list(read_rows(tabulated.folder / "results/banked/annotation/existing/test.target.parquet"))
     assert [(row["id"], set(row["upos"]) - {None}) for row in gates] == [(row["id"], set(row["upos"])) for row in trees]
     tags = {tag for tree in trees for tag in tree["upos"]}
-    highest = {cells[0]: float(cells[1]) for cells in cells_of(tabulated, TABLES[2]) if cells[0] in tags}
+    highest = {cells[0]: float(cells[1]) for cells in cells_of(tabulated, TABLES[1]) if cells[0] in tags}
     assert highest.keys() == tags
     assert sum(highest.values()) == COUNTS["test"]
     maps = [(row["id"], row["attention"]) for row in read_rows(tabulated.folder / ATTENTION)]

@@ -29,14 +29,14 @@ WEIGHTED = {
     "training": {"validation": {"metric": "perplexity"}},
 }
 RUN = "results/smoke/parsed/weighted"
-MEASURED = ("attention/test.parquet", "heads/gold_bank.json")
+MEASURED = ("attention/test.parquet",)
 TARGETS = [
     *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
     *(f"{RUN}/seed1/{name}" for name in MEASURED),
 ]
 SCORED_BY_COMET = {"prepare_comet", "score_comet"}
 AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "run_comet", *SCORED_BY_COMET}
-OF_MODELS = {"translate_split", "parse_gold", "score_gold", "score_heads", "measure_attention", *AFTER_TRANSLATION}
+OF_MODELS = {"translate_split", "parse_gold", "score_gold", "measure_attention", *AFTER_TRANSLATION}
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ EDITS = {
     ),
     "segmentation": (
         {"segmentation": {"size": 100}}, {},
-        {"train_model", "translate_split", "parse_gold", "score_heads", "measure_attention"},
+        {"train_model", "translate_split", "parse_gold", "measure_attention"},
     ),
     "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_split", "measure_attention"}),
     "beam": ({}, {"decoding": {"beam": 7}}, {"translate_split", "measure_attention"}),
@@ -161,8 +161,8 @@ STAGES = {
     "segmentation": {"learn_segmentation"},
     "features": {"extract_tokens", "extract_syntax"},
     "training": {"train_model"},
-    "inference": {"translate_split", "parse_gold", "score_heads", "measure_attention"},
-    "evaluation": {"score_tests", "score_gold", "score_heads", "prepare_comet", "score_comet", "summarise_seeds"},
+    "inference": {"translate_split", "parse_gold", "measure_attention"},
+    "evaluation": {"score_tests", "score_gold", "prepare_comet", "score_comet", "summarise_seeds"},
 }
 """The rules whose outputs a new version of a stage makes again."""
 

@@ -57,7 +57,7 @@ def test_a_system_of_the_demo_learns_words(empty):
     options = ["-m", "bleu", "chrf", "-f", "json", "-w", "9"]
     command = [sys.executable, "-m", "sacrebleu", texts[0], "-i", texts[1], *options]
     expected = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    table = pd.read_parquet(empty.folder / "results/scores.parquet").query("split == 'test' and subset == ''")
+    table = pd.read_parquet(empty.folder / "results/scores.parquet").query("split == 'test'")
     for measure, own in zip(("bleu", "chrf"), expected, strict=True):
         (row,) = table[table.measure == measure].itertuples()
         assert 0.1 < row.value == pytest.approx(own["score"], abs=1e-8)

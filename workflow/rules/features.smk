@@ -1,5 +1,5 @@
 # Features for the models: subwords, and features of annotations.
-from nmtcore.planning.features import (
+from nmtcore.planning.training import (
     labels_of_features,
     segmentation_folder,
     used_annotations,

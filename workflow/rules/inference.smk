@@ -1,6 +1,6 @@
-# What a run's model makes of one split: translations and parses, which evaluation.smk scores; parses by its attention
-# heads, gate norms, attention weights, log-probabilities of contrastive pairs.
-from nmtcore.planning.inference import gold_trees, measured_features, target_tags
+# What a run's model makes of one split: translations and parses, which evaluation.smk scores; gate norms, attention
+# weights, log-probabilities of contrastive pairs.
+from nmtcore.planning.inference import measured_features, target_tags
 
 
 rule translate_split:
@@ -34,24 +34,6 @@ rule parse_gold:
         **run_params(inference_settings, "sentences", "trees"),
     script:
         "../scripts/parse_gold.py"
-
-
-rule score_heads:
-    input:
-        corpus=LAYOUT.pattern("pairs"),
-        trees=planned(gold_trees),
-        model=LAYOUT.pattern("model"),
-        features=planned(measured_features, measure="score_heads"),
-    output:
-        LAYOUT.pattern("head_scores"),
-    threads: SETTINGS.threads
-    resources:
-        **WITH_MODEL,
-    params:
-        **run_params(inference_settings, "sentences"),
-        scoring=VERSIONS["evaluation"],
-    script:
-        "../scripts/score_heads.py"
 
 
 rule measure_gates:

@@ -5,7 +5,7 @@ from pathlib import Path
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod, Quietness
 
-from nmtcore.corpus.sources import free_bytes, planned_downloads
+from nmtcore.corpus.sources import planned_downloads
 from nmtcore.errors import UserError
 from nmtcore.gpus import JOBS_PER_GPU, visible_gpus
 from nmtcore.job import call_around, end_with_terminal
@@ -15,7 +15,7 @@ from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.corpus import files_and_licences, files_by_hand
 from nmtcore.planning.costs import cost_lines, planned_costs
 from nmtcore.planning.evaluation import comet_obstacles
-from nmtcore.planning.gpus import shared_gpus
+from nmtcore.planning.training import shared_gpus
 from nmtcore.planning.up_to_date import compare_with_records, unknown_sentence
 
 
@@ -180,9 +180,7 @@ def report_costs(trainings):
     except UserError as error:
         warn(f"Costs are not estimated: {error}")
         return
-    for line in cost_lines(
-        *costs, on_gpu=ON_GPU, free=free_bytes(Path(LAYOUT.results))
-    ):
+    for line in cost_lines(*costs, on_gpu=ON_GPU):
         logger.info(line, extra={"quietness": Quietness.PROGRESS, "shown": True})
 
 

@@ -1,17 +1,15 @@
-# Plain tables of the configured data sets and systems: sizes after each stage, annotations, parsers, attention heads as
-# parsers, contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
+# Plain tables of the configured data sets and systems: sizes after each stage, annotations, parsers,
+# contrastive pairs. The index of all runs, and the licences of all data. (tables.smk makes those
 # tables of the configured systems that are specified as the papers' are.)
 # A name of the user's choice, results/tables/NAME/data.md, keeps several versions of a table or figure apart.
-from nmtcore.planning.manifests import read_datasets, reading_reports, run_states
-from nmtcore.planning.reporting import (
+from nmtcore.planning.manifests import read_datasets, reading_reports, run_times
+from nmtcore.planning.configured import (
     configured_annotation_reports,
     configured_comparisons,
     configured_contrasts,
-    configured_heads,
     configured_labels,
     configured_reports,
     published_sizes,
-    without_contrasts,
 )
 
 # The files of each table by what they are, and what is planned for it.
@@ -34,8 +32,7 @@ PLAIN_TABLES = {
         {"comparisons": planned(configured_comparisons)},
         list(SETTINGS.datasets),
     ),
-    "heads": ({"scores": planned(configured_heads)}, SETTINGS.scale),
-    "contrast": ({"scores": planned(configured_contrasts)}, planned(without_contrasts)),
+    "contrast": ({"scores": planned(configured_contrasts)}, SETTINGS.scale),
 }
 
 
@@ -61,7 +58,7 @@ rule index_runs:
         runs=LAYOUT.pattern("all_runs"),
         scores=LAYOUT.pattern("all_scores"),
     params:
-        states=planned(run_states),
+        times=planned(run_times),
     script:
         "../scripts/index_runs.py"
 
@@ -71,7 +68,7 @@ rule licence_table:
         **table_files("licence_table"),
         json=LAYOUT.pattern("licence_json"),
     params:
-        states=planned(run_states),
+        times=planned(run_times),
         datasets=planned(read_datasets),
         read=planned(reading_reports),
     script:

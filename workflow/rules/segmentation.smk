@@ -1,5 +1,5 @@
 # Learn how words are split into subwords.
-from nmtcore.planning.features import training_linearised_parses
+from nmtcore.planning.training import training_linearised_parses
 
 
 rule learn_segmentation:

@@ -1,6 +1,6 @@
 """Write what the demo shows."""
 
 from nmtcore.job import run_job
-from nmtcore.reporting.demo_results import write_demo
+from nmtcore.reporting.listings import write_demo
 
 run_job(write_demo, snakemake)

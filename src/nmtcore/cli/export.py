@@ -21,7 +21,7 @@ def add_export(commands: argparse._SubParsersAction) -> None:
 def _run_export(chosen: argparse.Namespace) -> None:
     from nmtcore.inference.export import export_bundle
     from nmtcore.layout import file_name
-    from nmtcore.reporting.licences_table import licence_entries
+    from nmtcore.reporting.data_table import licence_entries
     from nmtcore.reporting.manifest import read_manifest
 
     manifest = read_manifest(chosen.model.resolve().parent / file_name("manifest"))

@@ -47,11 +47,6 @@ def add_score(commands: argparse._SubParsersAction) -> None:
     command.add_argument(
         "--all", action="store_true", help="a table per metric, with intervals, p-values and the agreement of judges"
     )
-    command.add_argument(
-        "--tests",
-        action="store_true",
-        help="also sacreBLEU's paired tests of each seed against that of the first system, as in the papers",
-    )
 
 
 def _run_score(chosen: argparse.Namespace) -> None:
@@ -74,4 +69,4 @@ def _run_score(chosen: argparse.Namespace) -> None:
     if needed is not None:
         advice = f"the text has no spaces, which BLEU's words need: add --tokenize {needed}."
         print(f"{chosen.references}: {advice}", file=sys.stderr)
-    write_output(score_report(outputs, evaluation, metrics=metrics, tests=chosen.tests, every=chosen.all))
+    write_output(score_report(outputs, evaluation, metrics=metrics, every=chosen.all))

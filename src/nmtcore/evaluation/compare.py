@@ -1,6 +1,6 @@
-"""Differences between systems: intervals that count the noise of seeds and of test sentences, and sacreBLEU's tests.
+"""Differences between systems: intervals that count the noise of seeds and of test sentences.
 
-Shapes: A draws, B sentences, F features, R runs.
+Shapes: A draws, B sentences, R runs.
 """
 
 import math
@@ -18,8 +18,6 @@ SAMPLES = 1000
 """Bootstrap samples per comparison."""
 SEED = 12345
 """Seed of all draws, sacreBLEU's own; comparisons on the same sentences therefore share their samples."""
-TRIALS = 10_000
-"""Trials of approximate randomisation, sacreBLEU's number."""
 LEVEL = 0.95
 """Confidence level of intervals."""
 POWER = 0.8
@@ -239,50 +237,3 @@ def compare_systems(
         name: sampled_scores(systems[name], weights(len(systems[name][0]))) for name in {*pairs, *pairs.values()}
     }
     return {name: difference_of(sampled[name], sampled[other]) for name, other in pairs.items()}
-
-
-class PairedTests(NamedTuple):
-    """p-values of sacreBLEU's tests of one run against another: they say that a run is better, not that a system is."""
-
-    delta: float
-    """The run's score minus the baseline's."""
-    bootstrap: float
-    """Paired bootstrap."""
-    randomisation: float
-    """Approximate randomisation."""
-
-
-def paired_tests(
-    run: SentenceCounts, baseline: SentenceCounts, weights_AB: np.ndarray, swaps_AB: np.ndarray
-) -> PairedTests:
-    """Test a run against another one as sacreBLEU's `PairedTest` does, with the same draws and the same p-values.
-
-    Args:
-        run: counts of its translations.
-        baseline: counts of those that it is compared with.
-        weights_AB: see `bootstrap_weights`.
-        swaps_AB: see `randomisation_swaps`.
-    """
-    delta = run.corpus_score() - baseline.corpus_score()
-    sampled_A = np.abs(run.sampled_scores(weights_AB) - baseline.sampled_scores(weights_AB))
-    change_BF = run.counts_BF - baseline.counts_BF
-    # A hundred trials at a time, since all of them as floats would need gigabytes.
-    change_AF = np.concatenate([part_AB.astype(float) @ change_BF for part_AB in np.array_split(swaps_AB, 100)])
-    first_A = run.score(run.counts_BF.sum(axis=0) - change_AF)
-    second_A = baseline.score(baseline.counts_BF.sum(axis=0) + change_AF)
-    return PairedTests(
-        delta, _share_above(sampled_A - sampled_A.mean(), delta), _share_above(np.abs(first_A - second_A), delta)
-    )
-
-
-def randomisation_swaps(sentences: int, *, trials: int = TRIALS) -> np.ndarray:
-    """Draw, as sacreBLEU does, which sentences the two systems exchange in each trial: (A, B)."""
-    return np.random.default_rng(SEED).integers(2, size=(trials, sentences), dtype=bool)
-
-
-def _share_above(differences_A: np.ndarray, delta: float) -> float:
-    """Return the share of samples whose difference is larger than the real one, both counted once more.
-
-    A sample must exceed it by a billionth of a point: equal samples then count as equal.
-    """
-    return (int(np.sum(differences_A > abs(delta) + 1e-9)) + 1) / (len(differences_A) + 1)

@@ -100,19 +100,15 @@ def _files_by_system(systems: Sequence[str]) -> dict[str, list[Path]]:
     files: dict[str, list[Path]] = {}
     for text in systems:
         name, sign, pattern = text.partition("=")
-        if not sign or Path(text).exists():
+        if not (sign and name and pattern) or Path(text).exists():
             name = pattern = text
-        if not name or not pattern:
-            raise UserError(f"'{text}' is not of the form NAME=PATTERN, for example mine=outputs/seed*.txt.")
         if name in files:
             raise UserError(f"The system {name} is given twice: give each system once, its seeds as one pattern.")
         path = Path(pattern).expanduser()
-        if path.is_dir():
-            raise UserError(f"{pattern} is a folder: name a file in it, or several as a pattern, '{path}/*.txt'.")
         matches = [path] if path.exists() else map(Path, glob.glob(str(path), recursive=True))
         files[name] = sorted((match for match in matches if not match.is_dir()), key=_numbers_last)
         if not files[name]:
-            raise UserError(f"No file matches {pattern}: check the name.")
+            raise UserError(f"No file matches {pattern}: name a file, or several as a pattern, 'mine/seed*.txt'.")
     return files
 
 

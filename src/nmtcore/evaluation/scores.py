@@ -277,8 +277,3 @@ def score_comet(
         write_counts(counts / file_name("split_counts", split=split), {"comet": counted})
         compared[split] = corpus_scores("comet", counted)
     return write_scores(settings, {"comet": compared}, scores)
-
-
-def comet_model_of(signature: str) -> str:
-    """Return the name of the model in a signature of `score_comet`."""
-    return next(part.removeprefix("model:") for part in signature.split("|") if part.startswith("model:"))

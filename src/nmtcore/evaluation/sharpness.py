@@ -28,23 +28,21 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, Any]:
     `mean_maximum`, the mean largest weight of a row; and `mean_entropy`, its mean entropy in bits.
     """
     sentences: set[int] = set()
-    heads: dict[str, np.ndarray] = {}
-    layers: dict[str, np.ndarray] = {}
+    heads: dict[tuple[int, int], np.ndarray] = {}
     for path in attention:
         columns = ["id", "attention", "layer", "head", "weights"]
         for batch in read_batches(path, columns=columns, size=ROWS_IN_MEMORY):
             maps = batch.filter(pc.equal(batch.column("attention"), "encoder"))
-            if not maps.num_rows:
-                continue
-            sentences.update(maps.column("id").to_pylist())
-            numbers = (maps.column(name).to_pylist() for name in ("layer", "head"))
-            for layer, head, counts in zip(*numbers, _counts_of_maps(maps.column("weights")), strict=True):
-                heads[f"{layer}.{head}"] = heads.get(f"{layer}.{head}", 0) + counts
-                layers[f"{layer}"] = layers.get(f"{layer}", 0) + counts
+            if maps.num_rows:
+                sentences.update(maps.column("id").to_pylist())
+                numbers = (maps.column(name).to_pylist() for name in ("layer", "head"))
+                for layer, head, counts in zip(*numbers, _counts_of_maps(maps.column("weights")), strict=True):
+                    heads[layer, head] = heads.get((layer, head), 0) + counts
+    layers = sorted({layer for layer, _ in heads})
     return {
         "sentences": len(sentences),
-        "layers": {name: _summary(layers[name]) for name in sorted(layers, key=int)},
-        "heads": {name: _summary(heads[name]) for name in sorted(heads, key=lambda name: [*map(int, name.split("."))])},
+        "layers": {f"{n}": _summary(sum(counts for (layer, _), counts in heads.items() if layer == n)) for n in layers},
+        "heads": {f"{layer}.{head}": _summary(counts) for (layer, head), counts in sorted(heads.items())},
     }
 
 

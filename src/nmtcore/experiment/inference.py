@@ -9,18 +9,17 @@ import torch
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
-from nmtcore.evaluation.induction import BASELINES, score_induction
 from nmtcore.evaluation.outputs import read_references
-from nmtcore.evaluation.scores import make_output_files, read_gold_trees
+from nmtcore.evaluation.scores import make_output_files
 from nmtcore.evaluation.summary import DEV
 from nmtcore.experiment.load_examples import load_sources, load_split
 from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.files import write_json, write_lines
+from nmtcore.files import write_lines
 from nmtcore.inference.attention import observed, write_attention
 from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, load_bundle, new_model, to_device
-from nmtcore.inference.parse import parse_examples, parse_with_heads, parses_of_all, translate_and_parse
+from nmtcore.inference.parse import parse_examples, parses_of_all, translate_and_parse
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, write_contrast_scores, write_parses, write_predicted_tags
 from nmtcore.inference.scoring import gate_norms, predict_tags, score_contrasts, write_gates
 from nmtcore.inference.search import translate_examples
@@ -155,27 +154,3 @@ def measure_contrasts(measured: ModelOnSplit, *, contrasts: Path, output: Path) 
         raise UserError(f"{split}, sentence pair {id}: a side has more than {MAX_SUBWORDS:,} subwords: shorten it.")
     examples = bundle.transforms.for_translation(replace(examples, target=replace(examples.target, features={})))
     write_contrast_scores(output, score_contrasts(bundle.model, examples, pairs))
-
-
-def measure_heads(measured: ModelOnSplit, *, corpus: Path, trees: Path, output: Path) -> None:
-    """Parse a gold treebank with every attention head, and write the scores of their trees as JSON.
-
-    The JSON has the run's names and the split; `heads` and `baselines`, the results of `score_induction` by
-    "LAYER.HEAD" and by baseline; and `components`, for heads that a component of the system computes or trains, its
-    name.
-    """
-    run, bundle = measured.run, observed(measured.load())
-    sources = load_sources(run, bundle.transforms, measured.features, measured.split)
-    parses = parse_with_heads(bundle, sources.examples, method="one_root")
-    predicted = {f"{layer}.{head}": sources.heads_of_all(heads) for (layer, head), heads in parses.items()}
-    results = score_induction(read_gold_trees(corpus, trees, len(sources)), predicted)
-    write_json(
-        output,
-        {
-            **{key: getattr(run, key) for key in ("dataset", "system", "scale", "seed")},
-            "split": measured.split,
-            "heads": {name: results[name] for name in predicted},
-            "baselines": {name: result for name, result in results.items() if name in BASELINES},
-            "components": run.claimed_heads,
-        },
-    )

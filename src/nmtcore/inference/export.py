@@ -119,7 +119,7 @@ If it is null they are unknown: the manifest of the model's run was not there.
 def export_bundle(model: Path, folder: Path, *, licences: Sequence[Mapping[str, Any]] | None = None) -> None:
     """Write the bundle `model` to `folder` for CTranslate2, completely or not at all.
 
-    `licences` are those of the training data (`reporting.licences_table.licence_entries`); None if unknown. Raises
+    `licences` are those of the training data (`reporting.data_table.licence_entries`); None if unknown. Raises
     `UserError` if `folder` has files, or if translating with the model takes more than a transformer.
     """
     import ctranslate2

@@ -126,16 +126,6 @@ class ContrastScore(NamedTuple):
     unknown: int
     """Subwords of both translations that the vocabulary lacks."""
 
-    @property
-    def prefers_right(self) -> bool:
-        """Whether the right translation is the more probable one; it is not if both are equally probable."""
-        return self.right > self.wrong
-
-    @property
-    def ties(self) -> bool:
-        """Whether both are equally probable."""
-        return self.right == self.wrong
-
 
 def write_contrast_scores(path: Path, scores: Iterable[ContrastScore]) -> None:
     """Write scores as `CONTRAST_SCORES_SCHEMA`."""

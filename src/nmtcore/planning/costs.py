@@ -90,10 +90,10 @@ def run_bytes(run: RunSettings, parameters: int) -> int:
     return parameters * 4 * (1 + 3 * checkpoints)
 
 
-def cost_lines(costs: Sequence[Cost], finished: int, *, on_gpu: bool, free: int | None = None) -> list[str]:
+def cost_lines(costs: Sequence[Cost], finished: int, *, on_gpu: bool) -> list[str]:
     """Return a table of the costs by data set, and what there is to say about them, as lines.
 
-    `finished` is the number of finished runs from `planned_costs`, `free` the free disk space.
+    `finished` is the number of finished runs from `planned_costs`.
     """
     by_name = {
         name: [cost for cost in costs if cost.run.dataset == name] for name in (cost.run.dataset for cost in costs)
@@ -107,12 +107,9 @@ def cost_lines(costs: Sequence[Cost], finished: int, *, on_gpu: bool, free: int 
     lines.append(f"Speed: {finished_speed}that of speeds.yaml.")
     if any(_ends_by_validation(cost.run) for cost in costs):
         lines.append("<=: validations end training earlier than the limit of updates, perhaps much earlier.")
-    if open_ended := sorted({cost.run.system for cost in costs if cost.updates is None}):
-        lines.append(f"The updates of {', '.join(open_ended)} depend on the corpus, which is not there yet.")
-    if untimed := sorted({cost.run.system for cost in costs if cost.updates and cost.seconds is None}):
-        lines.append(f"speeds.yaml has no seconds per update of {', '.join(untimed)} at this scale.")
-    if free is not None and free < sum(cost.disk_bytes for cost in costs):
-        lines.append(f"Only {free / 1e9:,.1f} GB of disk space are free.")
+    if unknown := sorted({cost.run.system for cost in costs if cost.updates is None or cost.seconds is None}):
+        reasons = "their corpus is not there yet, or speeds.yaml lacks their speed at this scale"
+        lines.append(f"?: the costs of {', '.join(unknown)} are unknown: {reasons}.")
     return lines
 
 

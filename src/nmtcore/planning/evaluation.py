@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.annotation.models import candidate_paths, first_model_path
-from nmtcore.config.files import read_yaml
 from nmtcore.config.project import Project, ProjectSettings
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.training import metric_names
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import without_braces
-from nmtcore.planning.inference import check_parses_gold, without_gold_trees
+from nmtcore.planning.inference import check_parses_gold
 from nmtcore.planning.training import path_of_run
 
 # Scores of a run
@@ -68,7 +66,11 @@ def seed_scores(project: Project, *, root: str, dataset: str, system: str, score
     scale, seeds = project.layout.scale(root), project.seeds(dataset, system)
     runs = [project.run(dataset, system, scale, seed) for seed in seeds]
     if score != "comet" and score not in runs[0].scores:
-        raise UserError(_missing_score(runs[0], score))
+        raise UserError(
+            f"{system} has no .{score} on {dataset}, only {', '.join(f'.{name}' for name in runs[0].scores)}: a metric "
+            "must be among the `metrics` of the data set's `evaluation`; uas and gold.uas need a system that parses, "
+            "and trees of a parser (`syntax: {source: {dependencies: NAME}}`) or of a treebank (a split gold_NAME)."
+        )
     file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
     return [path_of_run(project, file_type, run) for run in runs]
 
@@ -76,28 +78,6 @@ def seed_scores(project: Project, *, root: str, dataset: str, system: str, score
 def summary_seeds(project: Project, *, dataset: str, system: str) -> list[int]:
     """Return the seeds of a system's summary, in the order of `seed_scores`."""
     return list(project.seeds(dataset, system))
-
-
-def _missing_score(run: RunSettings, score: str) -> str:
-    """Say why a run has no such score, and which it has instead."""
-    if score in metric_names():
-        return (
-            f"{run.dataset} is not scored by {score}: ask for {run.system}.bleu, or add {score} to the `metrics` of "
-            "the data set's `evaluation`."
-        )
-    if not run.parses:
-        return f"{run.system} predicts no trees, so it has no attachment score; ask for its .bleu."
-    compared = {"uas": "the trees of a parser", "gold.uas": "gold trees"}
-    if run.tree_comparison == "chain":
-        compared["uas"] = "the chain of previous words"
-    others = [f"its .{name}, which compares it with {compared[name]}" for name in run.scores if name in compared]
-    missing = without_gold_trees(run)
-    if score == "uas":
-        missing = (
-            f"{run.system} learns its trees from no parser, and {run.dataset} names none to compare them with "
-            "(`syntax: {source: {dependencies: NAME}}`)."
-        )
-    return f"{missing} Ask for {' or '.join(others) or 'its .bleu'}."
 
 
 # Translations made elsewhere
@@ -178,8 +158,6 @@ def comet_obstacles(settings: ProjectSettings, *, with_conda: bool) -> list[str]
 # The demo
 
 DEMO = {"scale": "demo", "dataset": "demo_en2de"}
-DEMO_MEASURED = Path(__file__).with_name("demo_measured.yaml")
-"""What its systems gained with more seeds."""
 DEMO_PARSER, DEMO_PARSER_CONTROL = "depparse_l1_light", "diagonalparse_l1_light"
 """The system that can parse and translate new text, where one that reads trees needs a parser, and its own control."""
 DEMO_SYSTEMS = ("transformer_base", DEMO_PARSER, "transformer_relative", "relative_tree_traversal")
@@ -196,11 +174,10 @@ def demo_counts(project: Project) -> list[str]:
 
 
 def demo_comparison(project: Project) -> dict[str, Any]:
-    """Return what `demo_text` says of the counts."""
+    """Return what `write_demo` says of the counts."""
     return {
         "split": project.dataset(DEMO["dataset"]).main_test,
         "compared_with": {system: project.compared_with(system) for system in DEMO_SYSTEMS},
-        "measured": read_yaml(DEMO_MEASURED),
         "parser": DEMO_PARSER,
         "parser_control": DEMO_PARSER_CONTROL,
     }

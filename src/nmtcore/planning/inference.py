@@ -1,6 +1,5 @@
 """Inputs of the jobs that apply a run's model to a split: features, tags, gold trees."""
 
-from nmtcore.config.datasets import GOLD
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -19,10 +18,6 @@ def measured_features(project: Project, *, run: RunSettings, split: str, measure
         noun, splits = "gold treebank", run.gold
     if run.external is not None:
         raise UserError(f"{run.system} is external, so it has no model, only translations and scores.")
-    if measure == "score_heads":
-        noun, splits = "gold treebank of the source side", attention_treebanks(project, run=run)
-        if run.base != "transformer":
-            raise UserError(f"{run.system} is {run.base}: its encoder has no attention heads.")
     if measure == "measure_gates" and not run.has_gates:
         raise UserError(f"{run.system} has no gate in the decoder; ask for the gates of sa_nmt_shared.")
     if measure == "score_contrasts":
@@ -40,14 +35,10 @@ def check_parses_gold(run: RunSettings) -> None:
     if not run.parses:
         raise UserError(f"{run.system} predicts no trees, so it does not parse treebanks.")
     if not run.gold:
-        raise UserError(without_gold_trees(run))
-
-
-def without_gold_trees(run: RunSettings) -> str:
-    """Say why the trees of a run that parses are compared with no gold trees."""
-    if run.tree_comparison == "chain":
-        return f"{run.system} predicts chains of previous words, which are not compared with gold trees."
-    return f"{run.dataset} has no gold treebank (a split gold_NAME) to compare {run.system} with."
+        raise UserError(
+            f"There are no gold trees to compare {run.system} with: {run.dataset} has no gold treebank (a split "
+            "gold_NAME), or the system predicts chains of previous words."
+        )
 
 
 def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:
@@ -56,13 +47,6 @@ def target_tags(project: Project, *, run: RunSettings, split: str) -> list[str]:
     if annotator is None:
         return []
     return [project.layout.path("annotation", dataset=run.dataset, annotator=annotator, split=split, side="target")]
-
-
-def attention_treebanks(project: Project, *, run: RunSettings) -> tuple[str, ...]:
-    """Name the gold treebanks to parse with the run's attention heads; none if its encoder has no such heads."""
-    dataset = project.dataset(run.dataset)
-    has_heads = run.base == "transformer" and run.external is None
-    return dataset.source_treebanks(GOLD) if has_heads and dataset.gold_annotator else ()
 
 
 def gold_trees(project: Project, *, dataset: str, split: str) -> str:

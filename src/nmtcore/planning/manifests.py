@@ -61,22 +61,10 @@ def read_datasets(project: Project) -> dict[str, dict[str, Any]]:
     return described
 
 
-def run_states(project: Project) -> dict[str, Any]:
-    """Return what the tables of all runs and scores depend on: the `times` of the runs' files, and `supertags`.
-
-    `supertags` are the files with those of the references of each data set's tests: {data set: {split: path}}.
-    """
+def run_times(project: Project) -> dict[str, int]:
+    """Return the times of the runs' files, on which the tables of all runs and scores depend."""
     files = [path for file_type in RUN_FILES for path in project.layout.existing(file_type)]
-    supertags: dict[str, dict[str, str]] = {}
-    for name in sorted({parsed["dataset"] for path in files if (parsed := project.layout.parse(path))}):
-        with suppress(UserError):  # the configuration no longer has it
-            dataset = project.dataset(name)
-            if annotator := dataset.syntax.get("target", {}).get("ccg"):
-                names = {"dataset": name, "annotator": annotator, "side": "target"}
-                supertags[name] = {
-                    split: project.layout.path("annotation", split=split, **names) for split in dataset.tests
-                }
-    return {"supertags": supertags, "times": {str(path): path.stat().st_mtime_ns for path in sorted(files)}}
+    return {str(path): path.stat().st_mtime_ns for path in sorted(files)}
 
 
 def _sources(

@@ -1,14 +1,15 @@
-"""Tables of data: the sizes of data sets after each stage, their annotations, and parsers compared."""
+"""Tables of data: sizes of data sets after each stage, their annotations, parsers compared, and licences."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.files import explain_content, read_json
+from nmtcore.errors import UserError
+from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
-from nmtcore.reporting.manifest import benchmark_seconds
+from nmtcore.reporting.manifest import all_data, benchmark_seconds
 from nmtcore.tables.blocks import (
     Column,
     Heading,
@@ -21,15 +22,7 @@ from nmtcore.tables.blocks import (
     percentage,
     text_columns,
 )
-
-STAGES = {
-    "read": ("read_split",),
-    "filter": ("filter_split",),
-    "annotate": ("annotate_shard", "gather_annotation", "label_vocabularies", "linearise", "select_pairs"),
-    "segment": ("learn_segmentation",),
-    "extract": ("extract_tokens", "extract_syntax"),
-}
-"""Timed stage → its rules."""
+from nmtcore.tables.pages import write_page
 
 _REPORTS = ("raw_report", "pairs_report", "selection_report")
 """The reports that count pairs, in the order of their stages: reading, filtering, selecting."""
@@ -43,14 +36,14 @@ def counts(values: Mapping[str, int]) -> str:
 def data_page(
     reports: Sequence[Path], *, features: Sequence[Path], published: Mapping[str, Mapping[str, int]], layout: Layout
 ) -> Page:
-    """Tabulate the pairs, filters, warnings and run times of the data sets.
+    """Tabulate the pairs, filters and warnings of the data sets.
 
     Args:
         reports: reports of reading (`{dataset}/corpus/raw/{split}.json`), filtering (`{dataset}/corpus/{split}.json`)
             and selecting (`{dataset}/annotation/selection/train.json`), in the order of data sets.
         features: `{dataset}/features/{segmentation}/{split}.{side}.parquet`, whose rows are counted.
         published: sizes of the splits in the papers, {data set: {split: pairs}}.
-        layout: names the data set and split of each path, and finds Snakemake's benchmarks for the run times.
+        layout: names the data set and split of each path.
     """
     sizes = {(names["dataset"], names["split"]): path for path in features if (names := layout.names(path, "tokens"))}
     splits: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
@@ -76,23 +69,12 @@ def data_page(
     stages = ("lines", "read", "filtered", "selected", "in features", "paper")
     pair_columns = [*text_columns("data set", "split", "dropped"), *number_columns(*stages)]
     filter_columns = [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")]
-    time_columns = [*text_columns("data set"), *number_columns(*STAGES, content="duration")]
-    times = [
-        [dataset, *(_seconds(layout, dataset, rules) for rules in STAGES.values())]
-        for dataset in dict.fromkeys(dataset for dataset, _ in splits)
-    ]
     blocks = (
         *(Heading("Pairs after each stage"), make_table(pair_columns, pairs)),
         *(Heading("Filters by corpus"), make_table(filter_columns, filters)),
         *([Heading("Warnings"), *item_blocks(warnings)] if warnings else []),
-        *(Heading("Time"), make_table(time_columns, times), note("The sum over all jobs of a stage.")),
     )
     return Page(title="Sizes of the data sets", blocks=blocks)
-
-
-def _seconds(layout: Layout, dataset: str, rules: Sequence[str]) -> float | None:
-    """Return the run time of some rules for a data set, from Snakemake's benchmarks; None without any."""
-    return benchmark_seconds(path for rule in rules for path in layout.existing(f"{rule}.benchmark", dataset=dataset))
 
 
 _ANNOTATIONS = """
@@ -198,3 +180,55 @@ def _parser_row(path: Path, layout: Layout) -> list[Any]:
             TableCell(speed, digits=1 if speed and speed < 10 else None),
             "; ".join(f"{name}: {counts(reasons)}" for name, reasons in nulls if reasons),
         ]
+
+
+_LICENCES = """
+Corpora and the models of parsers, of all runs in the results folder, by their manifests, and of all splits that were
+read or annotated there, treebanks included; and translations made elsewhere. A data set's licence holds for those of
+its corpora that name none of their own. Files: how many; with checksum: those whose SHA-256 is known.
+"""
+
+
+def write_licence_table(layout: Layout, datasets: Mapping[str, Mapping[str, Any]], *, json: Path, table: Path) -> str:
+    """Tabulate the licences of corpora, models and translations as JSON and Markdown; return the Markdown.
+
+    See `all_data` for `datasets`. Raises `UserError` if no data of the folder are known.
+    """
+    data = all_data(layout, datasets)
+    entries = licence_entries(
+        {"dataset": name, **row} for name, described in data.items() for row in described["files"]
+    )
+    if not entries:
+        raise UserError(
+            f"There are no data in {layout.results} that the configuration has, so there are no licences to list: "
+            "prepare a data set or train a system first."
+        )
+    write_json(json, entries)
+    columns = [
+        *text_columns("kind", "name", "licence", "to cite"),
+        *number_columns("files", "with checksum"),
+        *text_columns("used by"),
+    ]
+    rows = [
+        [*(entry[key] or "unknown" for key in ("kind", "name", "licence")), entry["citation"], entry["files"],
+         entry["with_checksum"], ", ".join(entry["datasets"])]
+        for entry in entries
+    ]  # fmt: skip
+    return write_page(Page(title="Licences", blocks=(make_table(columns, rows), note(_LICENCES))), table)
+
+
+def licence_entries(uses: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """List what is used, each once per licence, with the data sets that use it and the number of its files.
+
+    `uses` are the `files` of manifests (`manifest.describe_data`), with the `dataset` of each.
+    """
+    import pandas as pd
+
+    keys, entries = ["kind", "name", "licence"], []
+    columns = [*keys, "citation", "dataset", "file", "sha256"]
+    for key, same in pd.DataFrame(list(uses), columns=columns).groupby(keys):
+        files = same.dropna(subset="file").drop_duplicates(["file", "sha256"])
+        counts = {"files": len(files), "with_checksum": int(files.sha256.count())}
+        entry = {**dict(zip(keys, key, strict=True)), "citation": same.citation.iloc[0], **counts}
+        entries.append({**entry, "datasets": same.dataset.unique().tolist()})
+    return entries

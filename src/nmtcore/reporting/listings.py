@@ -1,27 +1,19 @@
-"""Scores for the terminal, each system beside a baseline: of files of translations, and of a results folder."""
+"""Scores for the terminal, each system beside a baseline: of files of translations, a results folder, or the demo."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
-from nmtcore.evaluation.compare import (
-    MEANING,
-    SAMPLES,
-    Difference,
-    bootstrap_weights,
-    compare_systems,
-    expected_agreement,
-    holm,
-    paired_tests,
-    randomisation_swaps,
-)
-from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
-from nmtcore.evaluation.metrics import METRICS, count_translations
+from nmtcore.evaluation.compare import MEANING, SAMPLES, Difference, compare_systems, expected_agreement, holm
+from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts
+from nmtcore.evaluation.metrics import METRICS, count_translations, score_of
 from nmtcore.evaluation.outputs import SplitOutputs
-from nmtcore.layout import Layout
+from nmtcore.files import write_text
+from nmtcore.layout import Layout, file_name
 from nmtcore.reporting.run_index import labelled, read_scores, read_system_counts
 from nmtcore.tables.blocks import (
     Column,
@@ -51,12 +43,17 @@ _DETAILS = (
     "detectable: the smallest difference that would be detected with a probability of 80 %. p: from the same "
     f"variances; Holm: corrected for the number of comparisons by this metric. judges: {MEANING}"
 )
-_TESTS = (
-    "sacreBLEU's paired tests compare single runs, the first with the first of the baseline and so on: the difference "
-    "of their scores, and the p-values of the paired bootstrap and of approximate randomisation. They say that a run "
-    "is better, not that a system is."
-)
 
+_COMMANDS = """\
+To go on, type for example (translate a sentence; draw its tree and the
+attention; train a control of the head that parses):
+
+source .venv/bin/activate
+MODEL={folder}/{scale}/{dataset}/{parser}/seed{seed}/model
+echo "The teacher says that the child sleeps." | nmtcore translate $MODEL
+echo "The teacher says that the child sleeps." | nmtcore show $MODEL > page.html
+snakemake --cores 2 {folder}/{scale}/{dataset}/{parser_control}.bleu
+"""
 
 Counts = Mapping[str, Mapping[str, Sequence[SentenceCounts]]]
 """The counts of each seed by metric and by system."""
@@ -110,14 +107,12 @@ def score_report(
     evaluation: EvaluationSettings,
     *,
     metrics: Sequence[str],
-    tests: bool = False,
     every: bool = False,
 ) -> str:
     """Score all systems by each metric, compare them with the first one, and format a table, signatures and notes.
 
-    With `every`, each metric has a table of its own with interval, p and more. With `tests`, each seed is also compared
-    with that of the first system by sacreBLEU's paired tests. Raises `UserError` if systems are to be compared on a
-    single sentence.
+    With `every`, each metric has a table of its own with interval, p and more. Raises `UserError` if systems are to be
+    compared on a single sentence.
     """
     translations, sentences = outputs.translations, len(outputs.references)
     if len(translations) > 1 and sentences < 2:
@@ -144,15 +139,11 @@ def score_report(
         blocks += [_metric_table(metric, counts, differences[metric]) for metric, counts in by_metric.items()]
     else:
         blocks.append(systems_text(by_metric, differences))
-    if tests and others:
-        blocks += [_test_table(metric, counts) for metric, counts in by_metric.items()]
     blocks.append(
         "".join(f"{METRICS[metric].label}: {counts[baseline][0].signature}\n" for metric, counts in by_metric.items())
     )
     if others:
-        notes = _notes(
-            {shown[name]: list(seeds.values()) for name, seeds in translations.items()}, tests=tests, every=every
-        )
+        notes = _notes({shown[name]: list(seeds.values()) for name, seeds in translations.items()}, every=every)
         blocks.append("".join(map(fill_terminal, notes)))
     return "\n".join(blocks)
 
@@ -187,26 +178,7 @@ def _metric_table(
     return table_text(make_table(columns, rows).for_readers())
 
 
-def _test_table(metric: str, counts: Mapping[str, Sequence[SentenceCounts]]) -> str:
-    """Test each seed of the systems against that of the first one; seeds that only one of them has are left out."""
-    baseline, *systems = counts
-    sentences = len(counts[baseline][0])
-    draws = bootstrap_weights(sentences), randomisation_swaps(sentences)
-    columns = [
-        *text_columns(METRICS[metric].label),
-        *number_columns("seed"),
-        Column(name="difference", content="number", digits=2, signed=True),
-        *number_columns("bootstrap", "randomisation", content="p_value"),
-    ]
-    rows = [
-        [name, seed, *paired_tests(*pair, *draws)]
-        for name in systems
-        for seed, pair in enumerate(zip(counts[name], counts[baseline], strict=False), start=1)
-    ]
-    return table_text(make_table(columns, rows))
-
-
-def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, tests: bool, every: bool) -> Iterator[str]:
+def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, every: bool) -> Iterator[str]:
     """Yield paragraphs that explain the columns, and what is special about these systems."""
     baseline, *others = translations
     for name in others:
@@ -214,7 +186,6 @@ def _notes(translations: Mapping[str, Sequence[Sequence[str]]], *, tests: bool, 
             yield f"{name} has the same translations as the baseline."
     yield f"{_DIFFERENCE.format(baseline=baseline)}, {_VARIANCES}"
     yield from [_DETAILS] * every
-    yield from [_TESTS] * tests
     single = [name for name, seeds in translations.items() if len(seeds) == 1]
     if single:
         yield one_seed_sentence("all" if len(single) == len(translations) else ", ".join(single))
@@ -265,3 +236,38 @@ def _all_scores(scores: "pd.DataFrame") -> str:
     note = f"{_MEANS} {UAS_NOTES} directed: accuracy of induced trees."
     table = table_text(make_table(columns, rows))
     return f"{', '.join(common)}\n" * bool(common) + f"{table}\n{fill_terminal(note)}"
+
+
+def write_demo(output: Path, *, counts: Sequence[Path], comparison: Mapping[str, Any], layout: Layout) -> None:
+    """Score the demo's systems on a test, each beside what it is compared with, and say so for the terminal.
+
+    Args:
+        output: the text.
+        counts: the folder of counts of every system and seed.
+        comparison: the test (`split`), what each system is `compared_with`, and the systems in the commands.
+        layout: names the system and the seed of each folder.
+    """
+    compared_with = comparison["compared_with"]
+    systems: dict[str, list[SentenceCounts]] = {name: [] for name in compared_with}
+    for folder in counts:
+        path = folder / file_name("split_counts", split=comparison["split"])
+        systems[layout.names(folder, "counts")["system"]].append(read_counts(path, "bleu", score_of("bleu")))
+    differences = compare_systems(systems, compared_with)
+    first_seeds = next(iter(systems.values()))
+    pairs = {(name, compared_with[name]): difference for name, difference in differences.items()}
+    evidence = meaning(pairs, sentences=len(first_seeds[0]), seeds=len(first_seeds))
+    table = systems_text({"bleu": systems}, {"bleu": differences}, compared_with=compared_with)
+    commands = _COMMANDS.format(folder=layout.results, **layout.names(counts[0], "counts"), **comparison)
+    said = fill(f"After a difference, ± is half of its 95 % interval. {evidence}", 80)
+    write_text(output, f"{table}\n{said}\n\n{commands}")
+
+
+def meaning(differences: Mapping[tuple[str, str], Difference], *, sentences: int, seeds: int) -> str:
+    """Say in a sentence how systems differ from what they are compared with, and what limits the evidence."""
+    clauses = []
+    for (system, other), difference in differences.items():
+        low, high = difference.interval
+        differs = f"scores {abs(difference.delta):.1f} points of BLEU {'more' if difference.delta > 0 else 'less'} than"
+        clauses.append(f"{system} {'does not clearly differ from' if low <= 0 <= high else differs} {other}")
+    noise = f"with {seeds} seeds" if seeds > 1 else "with one seed, which leaves out the noise of training"
+    return f"On {sentences:,} sentences and {noise}, {', '.join(clauses[:-1])}, and {clauses[-1]}."

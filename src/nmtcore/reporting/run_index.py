@@ -1,26 +1,19 @@
-"""All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`.
-
-Shapes: B sentences.
-"""
+"""All runs and all scores of a results folder, as two long tables: `runs.parquet` and `scores.parquet`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.attachment import scores_by_measure
-from nmtcore.evaluation.compare import Difference, compare_systems
-from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio, read_counts, stored_measures
+from nmtcore.evaluation.counts import SentenceCounts, read_counts
 from nmtcore.evaluation.induction import BASELINES, MEASURES
-from nmtcore.evaluation.metrics import METRICS, label_of, metric_labels, score_of
-from nmtcore.evaluation.subsets import read_subsets
+from nmtcore.evaluation.metrics import label_of, metric_labels, score_of
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import Layout, file_name
-from nmtcore.parquet import row_count, write_rows
+from nmtcore.parquet import write_rows
 from nmtcore.reporting.manifest import NAMES, RUN_KEYS, RUNS_SCHEMA, run_row
 
 if TYPE_CHECKING:
@@ -28,30 +21,27 @@ if TYPE_CHECKING:
 
 SCORES_SCHEMA = pa.schema(
     NAMES
-    | dict.fromkeys(("split", "subset", "measure"), pa.string())
+    | dict.fromkeys(("split", "measure"), pa.string())
     | {"value": pa.float64(), "sentences": pa.int64(), "length_ratio": pa.float64(), "empty_translations": pa.int64()}
     | {"signature": pa.string()}
 )
 """The columns of `scores.parquet`; docs/running.md says what they are."""
 
-Supertags = Mapping[str, Mapping[str, str]]
-"""The supertags of the references of each data set's splits: files by data set and split."""
 
-
-def index_runs(layout: Layout, *, states: Mapping[str, Any]) -> list[str]:
+def index_runs(layout: Layout) -> list[str]:
     """Write `runs.parquet` and `scores.parquet` of what is in the results folder, sorted by names.
 
-    `states` are those of `planning.run_states`. Returns a sentence for each run with a broken file, which is left out.
+    Returns a sentence for each run with a broken file, which is left out.
     """
     left_out: list[str] = []
-    runs, scores = run_index(layout, states["supertags"], warn=left_out.append)
+    runs, scores = run_index(layout, warn=left_out.append)
     write_rows(layout.path("all_runs"), RUNS_SCHEMA, runs)
     write_rows(layout.path("all_scores"), SCORES_SCHEMA, scores)
     return left_out
 
 
 def run_index(
-    layout: Layout, supertags: Supertags, *, scale: str | None = None, warn: Callable[[str], None]
+    layout: Layout, *, scale: str | None = None, warn: Callable[[str], None]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of all runs, and of their scores, or of the runs at a scale, sorted by names.
 
@@ -61,7 +51,7 @@ def run_index(
     scores: list[dict[str, Any]] = []
     for names in (run for run in started_runs(layout) if scale in (None, run["scale"])):
         try:
-            row_and_scores = run_row(layout, names), list(score_rows(layout, names, supertags))
+            row_and_scores = run_row(layout, names), list(score_rows(layout, names))
         except UserError as error:
             warn(f"{names['system']} on {names['dataset']}, seed {names['seed']}, is left out: {error}")
             continue
@@ -79,8 +69,8 @@ def started_runs(layout: Layout) -> list[dict[str, Any]]:
 
 
 def read_scores(layout: Layout) -> "pd.DataFrame":
-    """Read all scores of whole tests in a results folder from the runs' files, a row per score."""
-    return score_frame(row for names in started_runs(layout) for row in score_rows(layout, names, {}))
+    """Read all scores in a results folder from the runs' files, a row per score."""
+    return score_frame(row for names in started_runs(layout) for row in score_rows(layout, names))
 
 
 def score_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
@@ -89,28 +79,19 @@ def score_frame(rows: Iterable[Mapping[str, Any]]) -> "pd.DataFrame":
 
 
 def labelled(scores: "pd.DataFrame") -> "pd.DataFrame":
-    """Add their `label` in tables to the scores of whole tests; those that are only details of others are left out."""
-    scores = scores[scores.subset == ""].assign(label=lambda frame: frame.measure.map(label_of))
+    """Add their `label` in tables to scores; those that are only details of others are left out."""
+    scores = scores.assign(label=scores.measure.map(label_of))
     return scores[scores.label != ""]
 
 
-def score_rows(layout: Layout, names: Mapping[str, Any], supertags: Supertags) -> Iterator[dict[str, Any]]:
-    """Yield the scores of a run: of whole splits by its files of scores, of constructions by its counts of sentences.
-
-    `supertags` name the files that say which sentences have which construction (`read_subsets`).
-    """
+def score_rows(layout: Layout, names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the scores of a run."""
     for file_type in ("scores", "comet_scores", "gold_scores"):
         path = Path(layout.path(file_type, **names))
         if path.exists():
             with explain_content(path):
                 for row in _rows_of(read_json(path)):
-                    yield {**names, "subset": "", **row}
-    for split, annotation in supertags.get(names["dataset"], {}).items():
-        for file_type in ("counts", "comet_counts"):
-            path = Path(layout.path(file_type, **names)) / file_name("split_counts", split=split)
-            if path.exists() and Path(annotation).exists():
-                for row in _rows_of_constructions(path, annotation):
-                    yield {**names, "split": split, **row}
+                    yield {**names, **row}
 
 
 def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -142,26 +123,6 @@ def _rows_of(scores: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield {"split": split, "measure": measure, "value": value, "sentences": sentences}
 
 
-@cache
-def _constructions(annotation: str, sentences: int) -> Mapping[str, np.ndarray]:
-    rows = read_subsets(Path(annotation), "ccg", sentences=sentences).rows
-    return {name: rows_B for name, rows_B in rows.items() if len(rows_B)}
-
-
-def _rows_of_constructions(path: Path, annotation: str) -> Iterator[dict[str, Any]]:
-    for measure in stored_measures(path):
-        if measure in (*METRICS, "comet"):
-            counts = read_counts(path, measure, score_of(measure))
-            for name, rows_B in _constructions(annotation, row_count(path)).items():
-                part = counts.rows(rows_B)
-                yield {
-                    **{"subset": name, "measure": measure, "value": part.corpus_score(), "sentences": len(part)},
-                    "length_ratio": length_ratio(part) if measure == "bleu" else None,
-                    "empty_translations": empty_count(part) if measure == "bleu" else None,
-                    "signature": counts.signature,
-                }
-
-
 def read_system_counts(layout: Layout, scores: "pd.DataFrame") -> dict[str, list[SentenceCounts]]:
     """Read the counts of each system's seeds, given their scores on one test by one measure."""
     counts: dict[str, list[SentenceCounts]] = {}
@@ -170,10 +131,3 @@ def read_system_counts(layout: Layout, scores: "pd.DataFrame") -> dict[str, list
         seed_counts = read_counts(path / file_name("split_counts", split=run.split), run.measure, score_of(run.measure))
         counts.setdefault(run.system, []).append(seed_counts)
     return counts
-
-
-def system_differences(
-    layout: Layout, scores: "pd.DataFrame", *, compared_with: Mapping[str, str | None]
-) -> dict[str, Difference]:
-    """Compare systems as `compare_systems` does, given their scores on one test by one measure."""
-    return compare_systems(read_system_counts(layout, scores), compared_with)

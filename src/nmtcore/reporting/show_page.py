@@ -4,7 +4,6 @@ Shapes: K keys, Q queries.
 """
 
 import base64
-from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -39,7 +38,7 @@ def show_page(model: AnalysedModel, *, gold: str | None = None, note: str = "") 
     title = f"{model.system} on {model.dataset}, {model.source} to {model.target}"
     sections = "".join(_sentence_html(model, number, gold) for number in range(len(model.sentences)))
     body = (
-        f"<h1>{escape(title)}</h1>\n{_introduction(model, note)}{_controls(model)}{sections}"
+        f"<h1>{escape(title)}</h1>\n{_introduction(note)}{_controls(model)}{sections}"
         f"{json_script(_page_data(model), id_='data')}"
     )
     style = GATES_STYLE + _package_text("show_page.css")
@@ -61,27 +60,12 @@ def _package_text(name: str) -> str:
     return files("nmtcore.reporting").joinpath(name).read_text(encoding="utf-8")
 
 
-def _introduction(model: AnalysedModel, note: str) -> str:
-    missing = escape(" ".join([*([note] if note else []), *_missing(model)]))
+def _introduction(note: str) -> str:
     return (
         '<p class="screen">Open a sentence, and choose a head to see its attention: the darker a cell, the more its '
         "row attends to its column (on a dark page: the brighter). Arcs that the gold tree lacks are orange.</p>\n"
-        f"<p>{missing}</p>\n<noscript><p>Maps are drawn by a script.</p></noscript>\n"
+        f"<p>{escape(note)}</p>\n<noscript><p>Maps are drawn by a script.</p></noscript>\n"
     )
-
-
-def _missing(model: AnalysedModel) -> Iterator[str]:
-    """Yield a sentence for each thing that this model or input does not have."""
-    if not any(sentence.gold for sentence in model.sentences):
-        yield "There are no gold trees: name a treebank with --treebank to see them."
-    if model.trees is None:
-        yield "The system does not parse by itself: none of its heads was trained to."
-    if not _has_encoder_heads(model) and model.trees != "induced":
-        yield "Its encoder has no attention heads, so none induces a tree."
-    if not any(sentence.tags is not None for sentence in model.sentences):
-        yield "It predicts no tags."
-    if not any(sentence.gates is not None for sentence in model.sentences):
-        yield "It has no gate in the decoder."
 
 
 def _has_encoder_heads(model: AnalysedModel) -> bool:
@@ -166,14 +150,12 @@ def _tree_html(sentence: AnalysedSentence, name: str, title: str, tree: Labelled
 def _tags_html(tags: list[TaggedWord] | None, language: str) -> str:
     if tags is None:
         return ""
-    words = "".join(_tagged_html(tagged, language) for tagged in tags)
-    return f"<h2>Predicted tags</h2>\n<div>{words}</div>\n"
-
-
-def _tagged_html(tagged: TaggedWord, language: str) -> str:
-    tag = "no tag" if tagged.tag is None else f"{tagged.tag} {tagged.probability:.0%}"
-    word = f'<bdi lang="{escape(language)}">{escape(tagged.word)}</bdi>'
-    return f'<span class="tagged">{word} <small>{escape(tag)}</small></span>\n'
+    words = []
+    for word, tag, probability in tags:
+        said = "no tag" if tag is None else f"{tag} {probability:.0%}"
+        shown = f'<bdi lang="{escape(language)}">{escape(word)}</bdi> <small>{escape(said)}</small>'
+        words.append(f'<span class="tagged">{shown}</span>\n')
+    return f"<h2>Predicted tags</h2>\n<div>{''.join(words)}</div>\n"
 
 
 def _gates_html(model: AnalysedModel, sentence: AnalysedSentence) -> str:

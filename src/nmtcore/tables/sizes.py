@@ -10,7 +10,7 @@ from nmtcore.config.features import FEATURES
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import file_name
 from nmtcore.planning.annotation import selection_file
-from nmtcore.planning.features import segmentation_folder
+from nmtcore.planning.training import segmentation_folder
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 ENGLISH = "en"
@@ -163,12 +163,27 @@ def share_source(cell_files: CellFiles) -> Source:
 
 def share(source: Source) -> list[float]:
     """Return the share of words with at most so many subwords; nothing if there are no words."""
-    counts: list[Any] = _subword_counts(source["files"]["tokens"])
+    counts: list[Any] = subword_counts(source["files"]["tokens"])
     return [sum(counts[: source["most"] + 1]) / sum(counts)] if sum(counts) else []
 
 
 @cache
-def _subword_counts(tokens: str) -> list[int]:
-    from nmtcore.evaluation.subword_counts import subword_counts
+def subword_counts(tokens: str) -> list[int]:
+    """Count words by their number of subwords: entry n is the number of words with n subwords."""
+    import numpy as np
 
-    return subword_counts(Path(tokens))
+    from nmtcore.features.examples import ragged_column
+    from nmtcore.parquet import read_batches
+
+    totals = np.zeros(1, dtype=np.int64)
+    for batch in read_batches(tokens, columns=["word_of_subword"]):
+        words = ragged_column(batch.column("word_of_subword"), np.dtype(np.int32))
+        # A word begins where a sentence begins, and where the index of the word changes.
+        begins = np.ones(len(words.values), dtype=bool)
+        begins[1:] = np.diff(words.values) != 0
+        begins[words.offsets[:-1][words.lengths > 0]] = True
+        sizes = np.diff(np.append(np.flatnonzero(begins), len(words.values)))
+        counts = np.bincount(sizes, minlength=len(totals))
+        counts[: len(totals)] += totals
+        totals = counts
+    return totals.tolist()

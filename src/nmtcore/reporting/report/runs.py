@@ -1,31 +1,58 @@
-"""The runs of a system on a data set: their scores, and the parts of their section."""
+"""The runs of each system on a data set: their row in the table that the report begins with, and their section."""
 
 import json
-import re
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nmtcore.evaluation.attachment import UAS_LABELS
+from nmtcore.evaluation.compare import Difference
+from nmtcore.evaluation.metrics import label_of
 from nmtcore.layout import run_file
 from nmtcore.reporting.manifest import RUN_KEYS
 from nmtcore.tables import charts
 from nmtcore.tables.blocks import (
     Block,
+    Column,
     Heading,
-    Items,
     Paragraph,
     SeedMean,
+    TableCell,
+    estimate_cell,
+    estimate_column,
     item_blocks,
     make_table,
     number_columns,
     text_columns,
 )
 from nmtcore.tables.curves import system_curves
-from nmtcore.tables.sheets import mostly_empty
-from nmtcore.training.log import duration
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SHOWN_SCORES = ("bleu", "chrf", *UAS_LABELS)
+"""The scores of a system on its row."""
+
+COLUMNS = {
+    "bleu": Column(name="BLEU", content="mean", digits=2),
+    "difference": estimate_column("Δ BLEU"),
+    "length_ratio": Column(name="length", content="number", digits=2),
+    "empty_translations": Column(name="empty", content="number", digits=1),
+    **{name: Column(name=label_of(name), content="mean", digits=2, group="minor") for name in SHOWN_SCORES[1:]},
+    "seeds": Column(name="seeds", content="number", group="minor"),
+}
+"""The columns of numbers of a row; those of the group `minor` are left out on narrow screens."""
+
+COSTS = {
+    **{name: Column(name=name) for name in ("seed", "state")},
+    **{name: Column(name=name, content="number") for name in ("parameters", "updates")},
+    "training_seconds": Column(name="training", content="duration"),
+    "tokens_per_second": Column(name="target tokens/s", content="number"),
+    "translation_seconds": Column(name="translation", content="duration"),
+    **{name: Column(name=name) for name in ("device", "commit")},
+}
+"""The columns of `runs.parquet` that a section shows."""
 
 
 class SystemRuns(NamedTuple):
@@ -36,17 +63,12 @@ class SystemRuns(NamedTuple):
     runs: Sequence[Mapping[str, Any]]
     """Their rows in `runs.parquet`, one per seed, sorted."""
     scores: "pd.DataFrame"
-    """Their scores of whole splits, as in `scores.parquet`, with their `label`."""
+    """Their rows in `scores.parquet`, with their `label`."""
 
     @property
     def origin(self) -> str:
         """The name of the runs in tables."""
         return f"{self.dataset}/{self.system}"
-
-    @property
-    def seeds(self) -> list[int]:
-        """The seeds."""
-        return [run["seed"] for run in self.runs]
 
 
 def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> list[SystemRuns]:
@@ -61,118 +83,125 @@ def group_runs(runs: Iterable[Mapping[str, Any]], scores: "pd.DataFrame") -> lis
     ]
 
 
-def run_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Block]:
-    """Make the parts of a section: scores, cost, and settings, or those that differ from the baseline's."""
-    blocks: list[Block] = []
-    if sources := group.runs[0]["external"]:
-        blocks.append(Paragraph(f"Not trained here; its translations: {sources}"))
+def run_tables(
+    groups: Sequence[SystemRuns],
+    compared: Mapping[str, Difference],
+    tests: Mapping[str, str],
+    *,
+    descriptions: Mapping[str, str],
+    compared_with: Mapping[str, str],
+) -> list[dict[str, Any]]:
+    """Return a table per data set, with a row per system: scores on the main test, and the difference as a drawing."""
+    tables = []
+    for dataset in dict.fromkeys(group.dataset for group in groups):
+        dataset_groups = [group for group in groups if group.dataset == dataset]
+        split = tests.get(dataset, "test")
+        intervals = [compared[group.origin].interval for group in dataset_groups if group.origin in compared]
+        bounds = [0.0, *(bound for interval in intervals for bound in interval)]
+        rows = []
+        for group in dataset_groups:
+            scores, difference = group.scores[group.scores.split == split], compared.get(group.origin)
+            values = {measure: list(of_measure.value) for measure, of_measure in scores.groupby("measure")}
+            cells = {name: SeedMean.over(values[name]) for name in SHOWN_SCORES if name in values}
+            cells |= scores[["length_ratio", "empty_translations"]].mean().dropna()  # those of BLEU
+            rows.append(
+                {
+                    "system": group.system,
+                    "description": descriptions.get(group.system, ""),
+                    "cells": {**cells, "seeds": len(group.runs), "difference": estimate_cell(difference).value},
+                    "against": compared_with.get(group.system) if difference else None,
+                    "difference": difference,
+                    "drawing": difference and _whiskers(difference, bounds),
+                }
+            )
+        # Systems without a difference come first, then the largest gain.
+        rows.sort(key=lambda row: -math.inf if row["difference"] is None else -row["difference"].delta)
+        columns = {key: column for key, column in COLUMNS.items() if any(row["cells"].get(key) for row in rows)}
+        for row in rows:
+            row["texts"] = [(column, column.shown(TableCell(row["cells"].get(key)))) for key, column in columns.items()]
+        tables.append({"dataset": dataset, "split": split, "columns": list(columns.values()), "rows": rows})
+    return tables
+
+
+def difference_text(difference: Difference) -> str:
+    """Write a difference ± half its interval."""
+    return COLUMNS["difference"].shown(estimate_cell(difference))
+
+
+def _whiskers(difference: Difference, bounds: Sequence[float]) -> Any:
+    from markupsafe import Markup
+
+    low, high = min(bounds), max(bounds)
+    margin = 0.04 * (high - low) or 1.0
+    left, scale = low - margin, 100 / (high - low + 2 * margin)
+    zero, middle, *ends = (f"{(value - left) * scale:.1f}%" for value in (0, difference.delta, *difference.interval))
+    return Markup(
+        f'<svg class="whiskers" role="img"><title>{difference_text(difference)}</title>'
+        f'<line class="zero" x1="{zero}" x2="{zero}" y2="18"/>'
+        f'<line class="whisker" x1="{ends[0]}" x2="{ends[1]}" y1="9" y2="9"/>'
+        f'<circle cx="{middle}" cy="9" r="4.5"/></svg>'
+    )
+
+
+def run_blocks(group: SystemRuns, baseline: SystemRuns | None) -> list[Block]:
+    """Make the parts of a section: scores, cost, and the settings that differ from those of the other system."""
+    sources = group.runs[0]["external"]
+    blocks: list[Block] = [Paragraph(f"Not trained here; its translations: {sources}")] if sources else []
     if not group.scores.empty:
-        blocks += score_blocks(group, baseline)
-    return [*blocks, Heading("Cost"), Items(tuple(map(cost_text, group.runs))), *_settings_blocks(group, baseline)]
+        blocks += score_blocks(group.scores)
+    rows = [[run[key] if key != "seed" else str(run[key]) for key in COSTS] for run in group.runs]
+    blocks += [Heading("Cost"), make_table(list(COSTS.values()), rows).for_readers()]
+    return blocks if baseline is None else [*blocks, *_settings_blocks(group, baseline)]
 
 
-def score_blocks(group: SystemRuns, baseline: SystemRuns | None = None) -> list[Block]:
-    """Make a table with a row per test and a column per score, and list signatures that the baseline does not have."""
-    labels = list(dict.fromkeys(group.scores.label))
+def score_blocks(scores: "pd.DataFrame") -> list[Block]:
+    """Make a table with a row per test and a column per score, and list the signatures."""
+    labels = list(dict.fromkeys(scores.label))
     columns = [*text_columns("test"), *number_columns(*labels, content="mean", digits=2)]
     rows = []
-    for split, scores in group.scores.groupby("split", sort=False):
-        values = scores.groupby("label").value.agg(list)
+    for split, split_scores in scores.groupby("split", sort=False):
+        values = split_scores.groupby("label").value.agg(list)
         rows.append([split, *(SeedMean.over(values[label]) if label in values else None for label in labels)])
-    signatures = group.scores.dropna(subset="signature").drop_duplicates(["label", "signature"])
-    known = set() if baseline is None else set(baseline.scores.signature)
-    texts = [f"{row.label}: `{row.signature}`" for row in signatures.itertuples() if row.signature not in known]
+    signatures = scores.dropna(subset="signature").drop_duplicates(["label", "signature"])
+    texts = [f"{row.label}: `{row.signature}`" for row in signatures.itertuples()]
     return [Heading("Scores"), make_table(columns, rows), *item_blocks(texts)]
 
 
-def cost_text(run: Mapping[str, Any]) -> str:
-    """Say what a run took: its size, times, energy, device and code, as far as they are known."""
-    known = {key: value for key, value in run.items() if value is not None}
-    known |= {"percent": 100 * known["share_of_peak"]} if "share_of_peak" in known else {}
-    known |= {"gigabytes": known["peak_memory_bytes"] / 1e9} if "peak_memory_bytes" in known else {}
-    known |= {"kilojoules": known["gpu_joules"] / 1000} if "gpu_joules" in known else {}
-    known["sharing"] = f", shared by up to {jobs} jobs" if (jobs := known.get("jobs_on_gpu", 1)) > 1 else ""
-    if "commit" in known:
-        known["commit"] = re.sub(r"(?<=^\w{12})\w+", "", known["commit"])  # it may end in "-dirty"
-    known |= {key: duration(known[key]) for key in ("training_seconds", "translation_seconds") if key in known}
-    texts = {
-        "parameters": "{parameters:,} parameters",
-        "updates": "{updates:,} updates",
-        "training_seconds": "training {training_seconds}",
-        "tokens_per_second": "{tokens_per_second:,.0f} target tokens/s",
-        "percent": "{percent:.0f} % of the GPU's peak",
-        "gigabytes": "{gigabytes:,.1f} GB of memory",
-        "translation_seconds": "translation {translation_seconds} ({words_per_second:,.0f} words/s)",
-        "kilojoules": "{kilojoules:,.1f} kJ (GPU{sharing})",
-        "device": "{device}",
-        "commit": "commit {commit}",
-        "sources_sha256": "sources {sources_sha256:.12}",
-    }
-    said = [text.format(**known) for key, text in texts.items() if key in known]
-    return "; ".join([f"seed {run['seed']}: {run['state']}", *said])
-
-
-def _settings_blocks(group: SystemRuns, baseline: SystemRuns | None) -> list[Block]:
-    """Show all settings, or those that differ from the baseline's; nothing of runs that were not trained."""
-    settings, others = recorded_settings(group), recorded_settings(baseline) if baseline else None
-    if settings is None:
+def _settings_blocks(group: SystemRuns, baseline: SystemRuns) -> list[Block]:
+    """Show the settings that differ from those of the other system; nothing of runs that were not trained."""
+    settings, others = map(_recorded_settings, (group, baseline))
+    if not (settings and others):
         return []
-    if baseline is None or others is None:
-        return [Heading("Settings"), Paragraph("; ".join(f"{key}: {value}" for key, value in settings.items()))]
-    names = dict.fromkeys([*settings, *others])
-    rows = [[key, settings.get(key), others.get(key)] for key in names if settings.get(key) != others.get(key)]
+    rows = [
+        [key, *(_shown(known.get(key)) for known in (settings, others))]
+        for key in dict.fromkeys([*settings, *others])
+        if settings.get(key) != others.get(key) and key not in RUN_KEYS
+    ]
     table = make_table(text_columns("setting", "value", baseline.system), rows) if rows else Paragraph("None.")
     return [Heading(f"Settings that differ from those of {baseline.system}"), table]
 
 
-def recorded_settings(group: SystemRuns) -> dict[str, str] | None:
-    """Return the settings that the first trained seed recorded, by dotted names; None if no run was trained."""
-    for run in group.runs:
-        if run["settings"] is not None:
-            return {
-                key: value for key, value in flat_settings(json.loads(run["settings"])).items() if key not in RUN_KEYS
-            }
-    return None
+def _shown(value: Any) -> str:
+    """Write the value of a setting."""
+    if value is None or value == []:
+        return "none"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def flat_settings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Flatten settings: {model: {width: 64}} becomes {model.width: 64}, with values as text."""
+def _recorded_settings(group: SystemRuns) -> dict[str, Any]:
+    """Return the settings that the first trained seed recorded, by dotted names; empty if no run was trained."""
     import pandas as pd
 
-    flat = {key: value for key, (value,) in pd.json_normalize(dict(values)).items() if value != {}}
-    return {
-        key: "none"
-        if value is None or value == []
-        else ", ".join(map(str, value))
-        if isinstance(value, list)
-        else str(value)
-        for key, value in flat.items()
-    }
-
-
-def run_path(run: Mapping[str, Any], file_type: str, **names: str) -> Path:
-    """Return the path of a file or folder of a run."""
-    return Path(run["folder"]) / run_file(file_type, **names)
+    recorded = next((run["settings"] for run in group.runs if run["settings"] is not None), None)
+    return {} if recorded is None else pd.json_normalize(json.loads(recorded)).iloc[0].to_dict()
 
 
 def run_curves(group: SystemRuns) -> str:
     """Draw the curves of the runs; empty if none has a log."""
-    paths = {run["seed"]: run_path(run, "history") for run in group.runs}
+    paths = {run["seed"]: Path(run["folder"]) / run_file("history") for run in group.runs}
     histories = {seed: path for seed, path in paths.items() if path.exists()}
     rows = system_curves(group.dataset, group.system, histories)
     if rows.empty:
         return ""
     figure = charts.curve_chart(rows, columns=3)
     return charts.chart_svg(figure, title=f"Curves of {group.system} on {group.dataset}", embedded=True)
-
-
-def empty_seeds(group: SystemRuns) -> list[str]:
-    """Write a sentence for each seed and scored test whose translations are mostly empty."""
-    scores = group.scores[group.scores.empty_translations.notna()]
-    return [
-        sentence
-        for row in scores.itertuples()
-        for sentence in mostly_empty(
-            f"{group.origin}, seed {row.seed}, {row.split}", int(row.empty_translations), row.sentences
-        )
-    ]

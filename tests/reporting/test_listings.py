@@ -9,16 +9,13 @@ from evaluation.test_metrics import draw
 from reporting.runs import EVALUATION, Results
 from sacrebleu import corpus_bleu
 
-from nmtcore.config.files import read_yaml
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import compare_systems
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.summary import Estimate
-from nmtcore.planning.evaluation import DEMO_MEASURED
-from nmtcore.reporting.demo_results import demo_text, meaning, measured_sentences
+from nmtcore.reporting.listings import meaning, write_demo
 
 COMPARED = {"base": None, "head": "base", "other": "base", "trees": "other"}
-MEASURED = {"seeds": [1, 2, 3], "gains": {"head": [0.5, -1, 2.25], "trees": [3.0, 2.0]}, "note": "Seen."}
 WRONG = {"base": (0.4, 0.42), "head": (0.4, 0.41), "other": (0.4, 0.3), "trees": (0.2, 0.25)}
 """The share of wrong words in the translations of each seed."""
 
@@ -42,11 +39,11 @@ def show(tmp_path):
         facts = {
             "split": "test",
             "compared_with": COMPARED,
-            "measured": MEASURED,
             "parser": "head",
             "parser_control": "c",
         }
-        return demo_text(counts, layout=results.layout, **facts), own, references
+        write_demo(tmp_path / "demo.txt", counts=counts, comparison=facts, layout=results.layout)
+        return (tmp_path / "demo.txt").read_text(encoding="utf-8"), own, references
 
     return shown
 
@@ -73,24 +70,6 @@ def test_the_numbers_are_those_of_the_translations(show, seeds):
     flat = " ".join(text.split())
     pairs = {(name, COMPARED[name]): own for name, own in differences.items()}
     assert meaning(pairs, sentences=40, seeds=seeds) in flat
-    gains = "with the seeds 1 to 3, gains of head were -1.0 to 2.2 points, and of trees 2.0 to 3.0. Seen."
-    assert (gains in flat) == (seeds == 1)
-
-
-def test_readme_says_what_the_demo_says_of_more_seeds():
-    said = measured_sentences(**read_yaml(DEMO_MEASURED)).removeprefix("That noise is large: ")
-    readme = " ".join((Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").replace("`", "").split())
-    assert said in readme
-
-
-def test_empty_translations_are_counted(show):
-    text, translations, _ = show(2, filled=("base", "trees"))
-    empty = {(name, seed): lines.count("") for name, runs in translations.items() for seed, lines in enumerate(runs, 1)}
-    assert list(empty.values()).count(0) == 4
-    expected = [
-        f"{name}, seed {seed}: {own} of 40 translations are empty." for (name, seed), own in empty.items() if own
-    ]
-    assert re.findall(r"^.* empty\.$", text, re.M) == expected
 
 
 def test_the_text_fits_a_terminal_and_ends_with_commands(show, tmp_path):
