@@ -32,11 +32,9 @@ def released(monkeypatch):
         (None, ["0", "1", "2"]),
         ("2,0", ["2", "0"]),
         ("", []),
-        ("-1", []),
         ("1,-1,2", ["1"]),
         ("1, 7, 2", ["1"]),
         ("GPU-8932f937,MIG-1", ["GPU-8932f937", "MIG-1"]),
-        ("NoDevFiles", []),
     ],
 )
 def test_device_files_are_counted_and_the_users_choice_is_respected(tmp_path, monkeypatch, chosen, visible):
@@ -88,15 +86,6 @@ def test_several_cards_are_taken_whole_or_not_at_all(tmp_path):
     gpus.held.clear()
     assert waiting.stdout.readline() == "took GPU-a GPU-b GPU-c\n"
     end(waiting)
-
-
-def test_a_workflow_with_fewer_jobs_per_gpu_shares_with_no_more(tmp_path):
-    for _ in range(2):
-        take_slots(["GPU-a"], 1, jobs=2, folder=tmp_path, known=dict)
-    os.close(gpus.held.pop(0))
-    alone = start(tmp_path, jobs=1, cards=["GPU-a"])
-    assert alone.stdout.readline().startswith("Waiting for a GPU until ")
-    end(alone)
 
 
 TAKER = """

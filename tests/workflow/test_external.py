@@ -5,7 +5,6 @@ from statistics import fmean
 
 import pytest
 from demo_parts import part_of_demo
-from forked import call_forked
 from workflow.calling import make_workplace
 from workflow.planner import Planner, Rules
 
@@ -47,8 +46,7 @@ def external(root, tmp_path_factory):
     ):
         lines = "".join(" ".join(cut(id, words)) + "\n" for id, words in texts)
         (workplace.folder / f"text/{name}.txt").write_text(lines, encoding="utf-8")
-    tables = [f"results/tables/{name}.md" for name in ("systems", "licences")]
-    finished = workplace.run(f"{RUN}.bleu", *tables, settings=SETTINGS)
+    finished = workplace.run(f"{RUN}.bleu", "results/tables/systems.md", settings=SETTINGS)
     assert finished.output.splitlines().count(SENTENCE) == 1
     return workplace
 
@@ -84,15 +82,6 @@ def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
     assert "±" in cells[1]
     assert cells[4:] == ["–"] * (len(cells) - 4), "neither dev nor training"
     assert "engine was not trained here; its translations: An engine; 2026-11-20" in text
-
-
-def test_the_results_are_listed_and_so_is_the_licence(external):
-    text = (external.folder / "results/tables/licences.md").read_text(encoding="utf-8")
-    assert "| translations | engine | not to be published |  | 2 | 2 | short |" in text
-    listed = call_forked("nmtcore", "results", str(external.folder / "results")).stdout.decode()
-    assert listed.startswith("smoke, short, test\n")
-    (row,) = (line.split() for line in listed.splitlines() if line.startswith("engine "))
-    assert row[:2] == ["engine", "2"]
 
 
 def test_a_plan_imports_translations_and_trains_the_other_system_only(external, root, monkeypatch):

@@ -42,9 +42,6 @@ def cells_of(workplace, table):
 
 def test_the_table_of_heads_has_the_best_heads_of_the_transformer(tabulated):
     scores = read_json(tabulated.folder / RUNS / "depparse_l1/seed1/heads/gold_demo.json")
-    model = read_json(tabulated.folder / RUNS / "depparse_l1/seed1/model/run.json")["model"]
-    assert len(scores["heads"]) == model["encoder_layers"] * model["heads"]
-    assert scores["components"] == {f"1.{model['heads'] - 1}": "depparse"}
     best = sorted((own["directed"] for own in scores["heads"].values()), reverse=True)[:3]
     header, *shown = (cells for cells in cells_of(tabulated, TABLES[0]) if cells[0] in ("data set", "banked"))
     shown = [dict(zip(header, cells, strict=True)) for cells in shown]
@@ -59,13 +56,6 @@ def test_gold_trees_chains_and_the_parses_of_both_systems_are_compared(tabulated
     for system in SYSTEMS:
         parses = list(read_rows(tabulated.folder / RUNS / system / "seed1/gold/gold_demo/parses.parquet"))
         assert [row["id"] for row in parses] == [tree["id"] for tree in trees]
-    induced, supervised = (
-        read_json(tabulated.folder / RUNS / system / "seed1/gold.json")["gold.uas"]["gold_demo"]
-        for system in reversed(SYSTEMS)
-    )
-    assert list(induced) == ["spanning_tree", "untrained", "left", "right", "random"]
-    words = sum(len(tree["head"]) for tree in trees)
-    assert (supervised["argmax"]["sentences"], supervised["argmax"]["words"]) == (COUNTS["gold"], words)
 
 
 def test_the_table_of_gates_has_the_tags_of_the_references(tabulated):

@@ -37,12 +37,6 @@ def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
         assert [any("models/corenlp" in file for file in job.inputs) for job in jobs] == [downloaded]
 
 
-def test_a_path_is_not_a_model_name(planner):
-    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": "./corenlp"}))
-    refusal = planner.refusal(TREES)
-    assert "a model is a plain name (letters, digits, '.', '_' and '-'), not './corenlp': add" in refusal
-
-
 def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):
     target = "results/small/multi30k_cs2en/{}.bleu"
     base, trees = (downloads_of(planner.plan(target.format(name))) for name in ("transformer_base", "depparse_l1"))
