@@ -11,6 +11,7 @@ import pytest
 from called import call_nmtcore
 
 from nmtcore.cli import main
+from nmtcore.corpus.text_lines import natural_number
 from nmtcore.errors import LineError, UserError, explain_os_errors, quoted, shortened
 
 HOSTILE = "a\x1b[2J\x07\r\x9b\u2028\u202eb"
@@ -38,6 +39,13 @@ def test_control_characters_are_escaped():
 def test_text_is_cut_and_shown_as_it_is_unless_it_controls_the_terminal(text, shown):
     assert shortened(text) == shown
     assert str(UserError("Žluťoučký kůň\t語 – 🙂")) == "Žluťoučký kůň\t語 – 🙂"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("007", 7), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("-1", None), ("\u0663", None)]
+)
+def test_natural_numbers(text, number):
+    assert natural_number(text) == number
 
 
 def test_every_error_about_a_path_is_a_sentence(tmp_path):

@@ -216,6 +216,17 @@ def test_every_page_fits_on_every_screen(site, browser):
             page.no_requests()
 
 
+def test_the_page_of_the_configuration_cuts_off_no_line(site, browser):
+    with browser.open(site / "configuration.html", site=site) as page:
+        for width in (WIDE, NARROW):
+            page.resize(width)
+            assert not page.evaluate(
+                "() => [...document.querySelectorAll('article *')].filter((e) => e.clientWidth > 0"
+                " && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible')"
+                ".map((e) => e.innerText.slice(0, 200))"
+            )
+
+
 def test_the_browser_draws_equations(site, browser):
     with browser.open(site / "equations.html", site=site) as page:
         sizes = page.evaluate(
