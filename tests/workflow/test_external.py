@@ -1,8 +1,5 @@
 """Translations made elsewhere in the workflow: scored and tabulated like those of trained systems."""
 
-import re
-from statistics import fmean
-
 import pytest
 from demo_parts import part_of_demo
 from workflow.calling import make_workplace
@@ -98,24 +95,3 @@ def test_a_plan_imports_translations_and_trains_the_other_system_only(external, 
     plan = planner.plan(*targets, **settings | {"systems": ["transformer_base", "engine"]})
     trained = [job.outputs[0] for job in plan.values() if job.rule == "train_model"]
     assert trained == [f"results/smoke/short/transformer_base/seed{seed}/model" for seed in (1, 2, 3)]
-
-
-def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(external):
-    table = {"kind": "scores", "rows": ["engine", "transformer_base"], "baselines": ["engine"]}
-    table["columns"] = ["short/test/bleu", "short/dev/bleu"]
-    external.write("tables/mine", {"title": "Mine", "tables": {"engines": table}})
-    settings = ["scale=smoke", "seeds=[1, 2]", "unfinished_runs=leave_out"]
-    made = external.run("results/tables/mine.md", settings=settings).rules
-    assert {"table", "paper_page"} <= made <= {"table", "paper_page", "import_translations"}
-    text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
-    cells = []
-    for metric, digits in (("bleu", 2), ("chrf", 1)):
-        first, second = (scores_of(external, seed)["test"][metric] for seed in (1, 2))
-        cells.append(f"{(first + second) / 2:.{digits}f} ± {abs(first - second) / 2**0.5:.{digits}f}")
-    empty = fmean(scores_of(external, seed)["test"]["empty_translations"] for seed in (1, 2))
-    assert re.search(rf"\| engine \| {cells[0]} \| {empty:.1f}[^|]* \| {cells[1]} \| – \|", text)
-    assert "engine has no translations of short, dev" in text
-    assert "| transformer_base |" not in text, "it has no finished run"
-    assert "engine was not trained here; its translations: An engine; 2026-11-20; not to be published." in text
-    for ending in ("csv", "tex"):
-        assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

@@ -99,14 +99,3 @@ def test_finished_results_need_no_model(empty):
     again = empty.call("-n", TREES, "--forcerun", "read_split", "--cores", "1")
     assert again.code == 1
     assert len(errors(again)) == 1, "a job that runs again needs the model"
-
-
-@pytest.mark.needs("Snakemake")
-def test_a_model_to_download_by_hand_is_reported_and_stops_a_run_before_it_starts(empty):
-    empty.write("datasets/tagged", TAGS)
-    stopped = empty.call("--cores", "1", TAGGED)
-    assert stopped.code == 1
-    (sentence,) = errors(stopped)
-    assert sentence.startswith("Error: models/easyccg/easyccg.jar must be fetched by hand: https://")
-    assert sentence.endswith("Put it at manual/models/easyccg/easyccg.jar.")
-    assert not (empty.folder / "results").exists()

@@ -247,19 +247,6 @@ def test_the_reason_is_shown_in_a_plan_and_when_jobs_run(scored):
     assert scored.plan(TARGET).rules == set(), "files between that a user deletes are not made again"
 
 
-@pytest.mark.needs("Snakemake")
-def test_without_records_snakemakes_notes_and_times_decide(scored):
-    records = scored.folder / "results/logs/written"
-    records.rename(scored.folder / "aside")
-    assert scored.plan(SCORE).rules == set()
-    (stamp,) = (scored.folder / "results/little/segmentation").glob("*/.snakemake_timestamp")
-    os.utime(stamp)
-    assert {"extract_tokens", "train_model", *SCORING} <= scored.plan(SCORE).rules
-    shutil.rmtree(records)
-    (scored.folder / "aside").rename(records)
-    assert scored.plan(SCORE).rules == set()
-
-
 @pytest.fixture
 def copied(scored, tmp_path):
     """A copy of the working directory with new times, and without Snakemake's own notes."""
