@@ -81,6 +81,12 @@ def test_a_notebook_has_a_line_for_each_start_and_end(screen, monkeypatch):
     assert text.splitlines() == ["0:00  start  train model", ended, "1 of 7 jobs done, 0:00"]
 
 
+def test_more_jobs_than_lines_leave_the_whole_on_the_terminal(screen):
+    text = screen(message("", event=LogEvent.RUN_INFO, stats={"total": 99}), *map(started, range(99)))
+    frame = text.rpartition("0 of 99 jobs done, 1 running, 0:00")[2]
+    assert re.fullmatch(r"\n?(train model  0:00\n){22}0 of 99 jobs done, 99 running, 0:00\n.*", frame, re.DOTALL), frame
+
+
 def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_path):
     (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(30)))
     text = screen(
