@@ -11,10 +11,7 @@ one machine: another processor sums in another order.
     python tests/record.py NEW
     python tests/record.py --compare ../before/OLD NEW
 
-A recording goes through what users use alone (targets, commands, files), so the same file records old and new code.
-Each format has an adapter in `tests/recording/formats.py`; where a file or a command has moved, that adapter or a line
-of `tests/recording/parts.py` changes, and no record. Values that depend on time, machine or versions are left out.
-`--compare` compares the parts that both records have.
+Values that depend on time, machine or versions are left out: each format has an adapter in `recording/formats.py`.
 """
 
 import argparse
@@ -25,21 +22,21 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from recording.calling import Workplace
 from recording.formats import Values
-from recording.parts import record_data, record_models, record_runs, record_tables
-from recording.records import differences, flat, read_record, report, write_part
-from recording.refusals import record_mistakes, record_plans
+from recording.parts import Workplace, record_data, record_models, record_plans, record_runs, record_tables
+from recording.records import differences, flat, read_record, write_part
 
 PARTS: dict[str, Callable[[Workplace], Values]] = {
     "runs": record_runs,
     "plans": record_plans,
-    "mistakes": record_mistakes,
     "models": record_models,
     "data": record_data,
     "tables": record_tables,
 }
 """The parts of a record, short ones first; each takes at most 40 minutes on two cores."""
+
+SHOWN = 50
+"""Differences that are printed, unless all are wanted."""
 
 
 def record(folder: Path, parts: Sequence[str], work: Path | None) -> None:
@@ -62,8 +59,12 @@ def compare(old: Path, new: Path, options: argparse.Namespace) -> int:
         print(f"{part} is not in both records, so it is not compared.")
     sides = [{part: record[part] for part in shared} for record in records]
     differing = list(differences(*sides, tolerance=options.tolerance, without=options.without))
+    differing.sort(key=lambda entry: -entry.relative)
     if differing:
-        print(report(differing, everything=options.all))
+        shown = differing if options.all else differing[:SHOWN]
+        print(f"{len(differing)} differences:", *(entry.sentence for entry in shown), sep="\n")
+        if len(shown) < len(differing):
+            print(f"... and {len(differing) - len(shown)} smaller ones (--all)")
         return 1
     print(f"No difference in {', '.join(shared)}: {len(flat(sides[0])):,} values.")
     return 0
@@ -78,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"), help="compare two records")
     parser.add_argument("--tolerance", type=float, default=0.0, help="relative difference that numbers may have [0]")
     parser.add_argument("--without", nargs="+", default=[], metavar="PATTERN", help="keys to leave out: 'runs/*/batch'")
-    parser.add_argument("--all", action="store_true", help="print every difference, not five of each group")
+    parser.add_argument("--all", action="store_true", help="print every difference, not the 50 largest")
     options = parser.parse_args(arguments)
     if options.compare:
         return compare(*options.compare, options)

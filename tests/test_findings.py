@@ -8,11 +8,9 @@ from statistics import fmean, stdev
 
 import numpy as np
 import pytest
-from annotation.annotating import annotate_words
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.config.datasets import SpacySettings
-from nmtcore.evaluation.attachment import attachment, is_punctuation, scores_by_measure
+from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.compare import SampledScores, compare_systems, difference_of, holm
 from nmtcore.evaluation.counts import read_counts
 from nmtcore.evaluation.induction import left_branching
@@ -172,12 +170,6 @@ def test_each_row_of_a_table_of_scores_is_computed(name):
         assert {name: row[name], **expected} == row
 
 
-def test_a_head_that_learns_chains_is_compared_with_chains():
-    scores = (read_json(run / "scores.json")["uas"]["test"] for run in runs(GERMAN, "diagonalparse_l1_light"))
-    chains = deviating([scores_by_measure(own)["diagonal_precision"]["uas"] for own in scores], 1)
-    assert not says(f"The head that learns chains points to the previous word for {chains} % of the words")
-
-
 def test_the_gains_that_hold_when_all_comparisons_are_corrected_are_those_that_the_page_names():
     compared = all_comparisons()
     assert len(compared) == 27
@@ -239,54 +231,12 @@ def test_the_first_paragraph_and_the_readme_say_that_the_baseline_is_weak():
     assert f"in chrF the tree gains {signed(difference(*CONTROLS[0], 'chrf'))[1:]}" in first
 
 
-def test_what_the_controls_say_is_computed():
-    bleu, chrf = ([signed(difference(*own, metric)) for own in CONTROLS] for metric in ("bleu", "chrf"))
-    heads = {own: counts(GERMAN, own, "uas") for own in ("fa_nmt_shared", "sa_nmt_shared")}
-    likeliest = [deviating([own.corpus_score() for own in seeds], 1) for seeds in heads.values()]
-    trees = {own: attachment_of(GERMAN, own, "spanning_tree") for own in ("fa_nmt_shared", "sa_nmt_shared")}
-    assert max(map(max, trees.values())) < 32.5
-    missing = says(
-        f"A head that learns trees cannot be told apart from one that learns chains: {bleu[1]} BLEU, {chrf[1]} chrF.",
-        f"Real supertags cannot be told apart from random ones: {bleu[2]} BLEU, {chrf[2]} chrF.",
-        f"from flat attention: {signed(difference(*ATTENTION, 'multi_bleu'))} BLEU by multi-bleu",
-        f"likeliest heads have {likeliest[0]} (flat attention) and {likeliest[1]}.",
-        f"in one seed of flat attention, {shown(min(trees['fa_nmt_shared']), 1)} % of the heads are right",
-    )
-    assert not missing
-
-
-def test_in_bleu_only_the_gains_that_the_page_names_have_intervals_without_0():
-    decided = {
-        key[1:]: own.delta > 0
-        for key, own in all_comparisons().items()
-        if key[3] != "chrf" and not own.interval[0] <= 0 <= own.interval[1]
-    }
-    gains = [(own, "transformer_base", "bleu") for own in ("transformer_relative", "relative_tree_traversal")]
-    assert decided == dict.fromkeys(gains, True)
-
-
 def test_heads_of_treebanks_are_computed():
     rows = {name_of(row["heads that are right, %"]): row for row in table("heads that are right, %")[1:]}
     assert list(rows) == ["depparse_l1_light", "fa_nmt_shared", "sa_nmt_shared"]
     for system, row in rows.items():
         for treebank in ("pud", "ewt"):
             assert row[treebank.upper()] == deviating(gold_scores(system, treebank, "uas"), 1)
-    head, trees, untrained = (
-        [gold_scores(system, treebank, measure) for treebank in ("pud", "ewt")]
-        for system, measure in (
-            ("depparse_l1_light", "directed"),
-            ("sa_nmt_shared", "directed"),
-            ("sa_nmt_shared", "untrained_directed"),
-        )
-    )
-    gold = read_json(runs(GERMAN, "sa_nmt_shared")[0] / "gold.json")["gold.uas"]
-    chain = [gold[f"gold_{treebank}_english"]["left"]["directed"] for treebank in ("pud", "ewt")]
-    ranges = [" and ".join(f"{min(own):.1f} to {max(own):.1f}" for own in both) for both in (trees, untrained)]
-    missing = says(
-        f"the head has {fmean(head[0]):.1f} and {fmean(head[1]):.1f}, the chain {chain[0]:.1f} and {chain[1]:.1f}",
-        f"structured attention {ranges[0]}, and before training {ranges[1]}.",
-    )
-    assert not missing
 
 
 def test_the_chain_is_scored_on_the_treebanks(shared):
@@ -295,16 +245,6 @@ def test_the_chain_is_scored_on_the_treebanks(shared):
         words, gold, marks = gold_trees(shared, treebank)
         chain = attachment([left_branching(len(own)).tolist() for own in words], [own.head for own in gold], marks)
         assert row[column] == shown(chain["uas"], 1)
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_parser_is_scored_on_pud(shared):
-    words, gold, marks = gold_trees(shared, "en_pud")
-    both = annotate_words(SpacySettings(model="en_ud"), words, shared / "models"), gold
-    heads = [[own.head for own in annotations] for annotations in both]
-    edges = [[list(zip(own.head, labels(own), strict=True)) for own in annotations] for annotations in both]
-    uas, las = (shown(attachment(*compared, marks)["uas"], 1) for compared in (heads, edges))
-    assert not says(f"a UAS of {uas} and an LAS of {las} on PUD")
 
 
 def gold_trees(shared, treebank):
@@ -337,18 +277,6 @@ def test_the_claims_of_the_findings_are_those_of_the_ledger():
         half = (float(row["ours, high"]) - float(row["ours, low"])) / 2
         assert f"{-float(row['ours']):.1f} ± {half:.1f} points" in page()
         assert f"by {float(row['published']):.1f}" in page()
-
-
-def test_the_manifests_lack_and_mix_what_the_page_says():
-    manifests = {run: read_json(run / "manifest.json") for run in RUNS.glob("*/*/seed*")}
-    on_gpu = {run for run, own in manifests.items() if own["gpus"]}
-    assert len(on_gpu) == 30
-    assert len(manifests) - len(on_gpu) == 11
-    for run, own in manifests.items():
-        assert own["packages"].startswith("torch 2.11" if run in on_gpu else "torch 2.13")
-        assert ((own["commit"], own["lock_sha256"]) == (None, None)) == (run in on_gpu)
-    mixed = {run.parent for run in on_gpu} & {run.parent for run in manifests.keys() - on_gpu}
-    assert sorted(folder.name for folder in mixed) == ["pascal", "sennrich_haddow"]
 
 
 def test_the_stored_scores_and_counts_are_those_of_sacrebleu():

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from full_disk import largest_file
@@ -54,21 +53,6 @@ def test_a_second_trainer_stops_waiting_when_its_patience_ends(tmp_path, holder)
     ):
         pytest.fail("two trainers hold the lock")
     assert holder.poll() is None
-
-
-def test_many_waiters_hold_the_lock_one_after_another(tmp_path):
-    inside, counts = [], []
-
-    def work(number: int) -> None:
-        with locked(tmp_path / "lock", log=lambda line: None):
-            inside.append(number)
-            counts.append(len(inside))
-            time.sleep(0.02)
-            inside.remove(number)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(work, range(8)))
-    assert counts == [1] * 8
 
 
 def test_without_space_for_the_lock_there_is_a_sentence_and_it_is_free_again(tmp_path):

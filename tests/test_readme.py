@@ -6,10 +6,9 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU
 
-from nmtcore.config.project import Project, project_of_folder
+from nmtcore.config.project import Project
 from nmtcore.errors import UserError
 from nmtcore.files import read_lines
-from nmtcore.new.deciding_files import shown_settings
 from nmtcore.planning.evaluation import seed_scores
 
 ROOT = Path(__file__).parents[1]
@@ -121,43 +120,11 @@ def test_readme_makefile_and_ci_name_the_same_commands(root):
     assert re.findall(r"^make ([\w-]+)", commands(first), re.M) == ["demo", "test"]
     (of_ci,) = re.findall(r"^make (.*)$", read(root, ".ci/run"), re.M)
     assert re.search(rf"`make {of_ci}` [^.]*; CI \(`\.ci/run`\)", first)
-    (targets,) = re.findall(r"^\.PHONY: (.*)$", makefile, re.M)
-    assert set(re.findall(r"(?:^|`)make ([\w-]+)", readme, re.M)) == set(targets.split())
-    for lock in ("requirements.lock", "requirements-docs.lock"):
-        assert set(re.findall(r"`make ([^`]+)`", read(root, lock))) <= set(targets.split())
     bounds = re.search(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', read(root, "pyproject.toml")).groups()
     assert "(3, {}) <= sys.version_info < (3, {})".format(*bounds) in makefile
     for target, needs_more in (("test", False), (of_ci, True)):
         made = subprocess.run(["make", "-n", "-C", root, target], capture_output=True, text=True, check=True).stdout
         assert ('-m "not needs"' not in made) == needs_more
-
-
-def test_the_page_on_training_shows_the_settings_of_its_runs(root, tmp_path):
-    """What its commands print is computed here: the settings of runs whose names match a pattern."""
-    page, checked, shown, before = read(root, "docs/how-to/training.md"), [], 0, 0
-    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", page, re.M | re.DOTALL):
-        said, block, before = page[before : match.start()], match[2], match.end()
-        if match[1] == "yaml":
-            path = tmp_path / re.findall(r"`mine/(config/[\w/]+\.yaml)`", said)[-1]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block, encoding="utf-8")
-        elif match[1] == "bash":
-            checked = re.findall(
-                r"^nmtcore check (\w+)/(\w+)/(\w+) --folder mine \| grep (?:-E )?'?([^'\n]+)", block, re.M
-            )
-        elif checked:
-            project = project_of_folder(tmp_path)
-            expected = [
-                [cell for cell in row if cell]
-                for scale, dataset, system, pattern in checked
-                for row in shown_settings(project, project.run(dataset, system, scale, 1), tmp_path)
-                if re.search(pattern, row[0])
-            ]
-            assert [re.split(" {2,}", line) for line in block.splitlines()] == expected
-            checked, shown = [], shown + 1
-    assert shown == 5
-    settings = project_of_folder(tmp_path).settings
-    assert (settings.scale, settings.seeds, settings.models) == ("evening", (1, 2, 3), ("parsers",))
 
 
 def test_the_example_of_counts_gives_the_score_of_those_sentences(root, monkeypatch, capsys):

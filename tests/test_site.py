@@ -8,7 +8,6 @@ import inspect
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -29,7 +28,7 @@ try:
     from commands import commands_page
     from docstrings import explanation
     from mathml import equation
-    from pages import addresses, linked, menu
+    from pages import addresses, menu
     from python import MODULES, python_reference
     from systems import PARTS, datasets_page, parts_of, system_pages
 except ModuleNotFoundError as missing:
@@ -86,13 +85,6 @@ def site(tour, tmp_path_factory):
 # The tour
 
 
-def test_the_tour_is_committed_without_outputs():
-    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        assert cell.get("outputs", []) == []
-        assert cell.get("execution_count") is None
-        assert set(cell.metadata) == set()
-
-
 def outputs_of(tour, code):
     """Return the outputs of the only cell that begins with `code`."""
     cells = nbformat.read(tour, as_version=4).cells
@@ -106,16 +98,6 @@ def test_the_tour_trains_a_model_that_parses_and_translates(tour):
     assert float(re.search(r"UAS ([\d.]+)", printed)[1]) > 70
     (translations,) = outputs_of(tour, "model = ")
     assert re.fullmatch(r"\['\w.*[.]',\s+'\w.*[.]'\]", translations["text/plain"])
-
-
-def test_the_tour_draws_a_tree_and_attention(tour):
-    (tree,), (head,), (cross,) = (outputs_of(tour, code) for code in ("model.parse", "maps = ", 'maps["cross'))
-    assert tree["image/svg+xml"].count("<path") >= 2 * 8
-    assert ">&lt;ROOT&gt;</text>" in head["image/svg+xml"]
-    assert "encoder.1.7" in head["image/svg+xml"]
-    assert "cross.0.0" in cross["image/svg+xml"]
-    for drawing in (tree, head, cross):
-        assert "woman" in drawing["image/svg+xml"]
 
 
 def test_the_tour_swaps_a_component_and_tests_the_difference(tour):
@@ -150,11 +132,6 @@ def test_a_part_without_an_equation_or_its_paper_is_refused():
             explanation(type("Plain", (Component,), {"__doc__": docstring}))
 
 
-def test_an_equation_that_cannot_be_converted_is_an_error():
-    with pytest.raises(ValueError, match=r"\\nonsense.* cannot be converted"):
-        equation(r"\nonsense{x}")
-
-
 def test_every_system_has_a_section_with_its_settings(project):
     pages = system_pages(project)
     for name, (path, entry) in project.system_entries.items():
@@ -162,13 +139,9 @@ def test_every_system_has_a_section_with_its_settings(project):
         (section,) = re.findall(rf"^### {name}\n(.*?)(?=^##|\Z)", page, re.M | re.S)
         assert " ".join(project.system(name).description.split()).rstrip(".") in section
         assert ("extends" in entry) == ("- extends [`" in section)
-        for component, settings in project.system(name).components.items():
-            assert f"component `{component}`" in section
-            assert all(f"{key}: " in section for key in settings)
         for part, used in parts_of(project.system(name)):
             assert f"equations.md#{part}-{used})" in page
         assert f"(systems/{path.stem}.md#{name})" in pages["systems"]
-    assert "component `depparse` with `layer: 3`" in pages["systems/pham2018"]
     assert "transform `interleave` with `side: target, tags: ccg_tags`" in pages["systems/aycock2021"]
 
 
@@ -207,25 +180,6 @@ def test_the_page_on_python_has_every_public_name():
 # Links
 
 
-def test_links_lead_from_page_to_page():
-    pages = {
-        "README.md": "first-steps",
-        "docs/scores.md": "scores",
-        "docs/how-to/x.md": "how-to/x",
-        "config/systems": "systems",
-    }
-    for page, link, led in (
-        ("README.md", "[a](docs/scores.md#metrics)", "[a](scores.md#metrics)"),
-        ("docs/how-to/x.md", "[a](../../README.md)", "[a](../first-steps.md)"),
-        ("docs/scores.md", "[a `b`](how-to/x.md)", "[a `b`](how-to/x.md)"),
-        ("docs/scores.md", "[`b`](../config/systems)", "[`b`](systems.md)"),
-        ("README.md", "[a](#metrics), [b](https://x.org/docs)", "[a](#metrics), [b](https://x.org/docs)"),
-        ("README.md", "[the licence](LICENSE)", "the licence"),
-        ("README.md", "`[a](docs/x.md)`\n```\n[a](docs/x.md)\n```\n", "`[a](docs/x.md)`\n```\n[a](docs/x.md)\n```\n"),
-    ):
-        assert linked(link, page, pages=pages) == led
-
-
 def test_every_page_is_in_the_menu_once():
     listed = [page for pages in menu(ROOT).values() for page in pages]
     assert sorted(listed) == sorted(set(addresses(ROOT).values()) - {"index"})
@@ -248,7 +202,7 @@ def test_every_link_of_the_site_has_its_target(site):
     assert not lost, lost
 
 
-@pytest.mark.parametrize("page", ["index", "tour", "equations", "systems/pham2018", "command-line"])
+@pytest.mark.parametrize("page", ["tour", "equations"])
 def test_pages_in_the_browser(page, site, browser):
     browser.check(site / f"{page}.html", site=site)
 
@@ -260,6 +214,17 @@ def test_every_page_fits_on_every_screen(site, browser):
             page.nothing_overflows(WIDE)
             page.nothing_overflows(NARROW)
             page.no_requests()
+
+
+def test_the_page_of_the_configuration_cuts_off_no_line(site, browser):
+    with browser.open(site / "configuration.html", site=site) as page:
+        for width in (WIDE, NARROW):
+            page.resize(width)
+            assert not page.evaluate(
+                "() => [...document.querySelectorAll('article *')].filter((e) => e.clientWidth > 0"
+                " && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible')"
+                ".map((e) => e.innerText.slice(0, 200))"
+            )
 
 
 def test_the_browser_draws_equations(site, browser):
@@ -277,17 +242,3 @@ def test_the_site_can_be_searched_without_a_server(site, browser):
         page.tab.goto(f"{(site / 'search.html').as_uri()}?q=pascal")
         page.wait_until("document.querySelectorAll('#search-results li').length > 0")
         page.no_requests()
-
-
-# Packages
-
-
-def test_the_packages_of_the_site_are_locked_and_are_not_those_of_the_demo():
-    def names(file):
-        pins = re.findall(r"^([\w.-]+)==\S+$", (ROOT / file).read_text(encoding="utf-8"), re.M)
-        return {re.sub(r"[-_.]+", "-", name).lower() for name in pins}
-
-    extra = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    needed = {re.match(r"[\w-]+", text).group().lower() for text in extra["docs"]}
-    assert needed <= names("requirements-docs.lock")
-    assert not names("requirements-docs.lock") & names("requirements.lock")

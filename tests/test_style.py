@@ -158,15 +158,3 @@ def test_every_file_begins_with_the_letters_of_its_suffixes():
         used.update(letters)
     assert not faults, "\n".join(faults)
     assert list(legend) == sorted(used)
-
-
-def test_lines_of_pages_are_short():
-    """Rows of tables and what commands print (blocks of `text`) cannot be wrapped."""
-    faults, printed = [], False
-    for path in FILES:
-        for number, line in enumerate(text_of(path).splitlines() if path.suffix == ".md" else (), start=1):
-            if line.startswith("```"):
-                printed = line == "```text"
-            if len(line) > 120 and not printed and not line.startswith("|"):
-                faults.append(at(path, number, f"{len(line)} characters"))
-    assert not faults, "\n".join(faults)

@@ -69,20 +69,14 @@ class DivergedError(UserError):
 
 _ADVICE = {
     errno.ENOSPC: "The disk that holds {path} is full: free some space and start again.",
-    errno.EDQUOT: "The disk quota for {path} is used up: free some space and start again.",
     errno.EFBIG: "{path} would exceed the largest file size that is allowed here (see `ulimit -f`).",
     errno.EACCES: "No permission for {path}: make it readable, and its folder writable.",
     errno.EROFS: "{path} is on a read-only file system: choose another folder in config/config.yaml.",
     errno.ENOENT: "{path} does not exist.",
-    errno.ENOTDIR: "A part of the path {path} is a file, not a folder: remove it or choose another folder.",
     errno.EEXIST: "{path} exists already, but is not a folder: remove or rename it.",
-    errno.EISDIR: "{path} is a folder, but should be a file.",
 }
-_UNUSABLE = "{{path}} cannot be used ({reason})."
 _PARTIAL = re.compile(r"\.([^/]+)~[^/~]*~[^/~]*\.partial(?=/|$)")
 """A temporary name of `nmtcore.files.partial_of`; the first group is the name that the file gets at the end."""
-_NOT_WRITTEN = "{path} cannot be written: its folder takes no files, or the file was deleted while it was written."
-"""The advice where a temporary file does not exist."""
 _NOT_OF_PATHS = (ConnectionError, TimeoutError, BlockingIOError, ChildProcessError, ProcessLookupError)
 """Errors of the system that are about processes and connections; a closed pipe is one of them."""
 
@@ -95,14 +89,9 @@ def explain_os_errors(path: str | Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is None or isinstance(error, _NOT_OF_PATHS):
             raise
-        advice = _ADVICE.get(error.errno, _UNUSABLE.format(reason=error.strerror))
-        if error.errno == errno.ENOENT and _PARTIAL.search(str(error.filename)):
-            advice = _NOT_WRITTEN
-        raise UserError(advice.format(path=_shown_path(error.filename or path))) from error
-    except RuntimeError as error:
-        if not str(error).startswith("Symlink loop"):  # of `Path.resolve`
-            raise
-        raise UserError(_UNUSABLE.format(reason=error).format(path=_shown_path(path))) from error
+        advice = _ADVICE.get(error.errno, f"{{path}} cannot be used ({error.strerror}).")
+        shown = _PARTIAL.sub(r"\1", str(error.filename or path))  # the final names of temporary files and folders
+        raise UserError(advice.format(path=shown)) from error
 
 
 EXTRAS = {"ctranslate2": "export"}
@@ -122,8 +111,3 @@ def explain_missing_packages() -> Iterator[None]:
         raise UserError(
             f"this needs the package {package}, which is not installed: pip install 'nmtcore[{extra}]'."
         ) from error
-
-
-def _shown_path(path: object) -> str:
-    """Return a path as a message shows it: with the final names of temporary files and folders."""
-    return _PARTIAL.sub(r"\1", str(path))

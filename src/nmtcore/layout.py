@@ -272,7 +272,8 @@ class Layout:
             parts = _below(getattr(self, top), path)
             for file_type, expression in self._expressions[top].items() if parts else ():
                 if match := expression.fullmatch("/".join(parts)):
-                    return ParsedPath(file_type, _names_in(match))
+                    # A run outside the scales' folders has the paper's scale.
+                    return ParsedPath(file_type, match.groupdict(default=PAPER))
         return None
 
     def names(self, path: str | Path, file_type: str) -> dict[str, str]:
@@ -363,8 +364,3 @@ def _below(folder: str, path: str | Path) -> list[str]:
         return []
     parts = os.path.relpath(path, folder or "/").split("/")
     return [] if parts[0] in ("..", ".") else parts
-
-
-def _names_in(match: re.Match[str]) -> dict[str, str]:
-    """Return the names in a matched path; a run outside the scales' folders has the paper's scale."""
-    return {name: PAPER if value is None else value for name, value in match.groupdict().items()}

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from logging import WARNING, LogRecord
-from textwrap import wrap
 from threading import Event, Thread
 from typing import Any
 
@@ -48,9 +47,6 @@ NO_NEWS = re.compile(
     r"WorkflowError:\s+At least one job did not complete"
 )
 """Messages of Snakemake about a failed job that say no more than the end of its log, which is shown."""
-
-LEFT = re.compile(r"FileNotFoundError: .*\.snakemake/locks/")
-"""The end of Snakemake's stack trace if the locks that it reads are those of another one that has just ended."""
 
 
 @dataclass
@@ -100,9 +96,6 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: LogRecord) -> None:
         """Show a record."""
-        if LEFT.search(record.getMessage()):
-            self._print("Another Snakemake has just ended in this folder: repeat the command.")
-            return
         if self._listing is not None:
             self._listing.setFormatter(self.formatter)
             self._listing.emit(record)
@@ -196,13 +189,12 @@ class LogHandler(LogHandlerBase):
         self._print(f"{clock(time.monotonic() - self._began)}  {state:5}  {title}", lines)
 
     def _print(self, title: str, lines: Iterable[str] = ()) -> None:
-        """Print a line, and indented lines below it; on a terminal, above running jobs and broken between words."""
+        """Print a line, and indented lines below it; on a terminal, above running jobs."""
+        text = "\n".join([title, *(f"  {line}" for line in lines)])
         if self._console is None:
-            print("\n".join([title, *(f"  {line}" for line in lines)]), file=self._stream, flush=True)
-            return
-        whole_words = {"break_long_words": False, "break_on_hyphens": False}
-        broken = [part for line in lines for part in wrap(line, self._console.width - 2, **whole_words)]
-        self._console.print("\n".join([title, *(f"  {part}" for part in broken)]), soft_wrap=True)
+            print(text, file=self._stream, flush=True)
+        else:
+            self._console.print(text, soft_wrap=True)
 
     def _progress(self) -> str:
         return f"{self._done:,} of {self._total:,} jobs done"

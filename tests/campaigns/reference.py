@@ -11,19 +11,18 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
-import yaml
 from campaigns.run import ROOT
-from workflow.calling import FORKING, Workplace, little, make_workplace, write_little
+from workflow.calling import FORKING, Workplace, make_workplace, smoke, write_gilded
 
 SYSTEM = "depparse_l1"
 TARGETS = (
-    *(f"results/tiny/trees/{SYSTEM}.{score}" for score in ("bleu", "uas", "gold.uas")),
+    *(f"results/tiny/gilded/{SYSTEM}.{score}" for score in ("bleu", "uas", "gold.uas")),
     *(f"results/tables/{table}.md" for table in ("systems", "data", "annotation")),
-    f"results/tiny/trees/{SYSTEM}/seed1/manifest.json",
+    f"results/tiny/gilded/{SYSTEM}/seed1/manifest.json",
 )
 """What a user asks for."""
-RUN = f"results/tiny/trees/{SYSTEM}/seed1"
-SETTINGS = ("scale=tiny", 'datasets=["trees"]', f'systems=["{SYSTEM}"]')
+RUN = f"results/tiny/gilded/{SYSTEM}/seed1"
+SETTINGS = ("scale=tiny", 'datasets=["gilded"]', f'systems=["{SYSTEM}"]')
 
 
 class Job(NamedTuple):
@@ -54,7 +53,11 @@ def reference() -> Reference:
     folder = Path(mkdtemp(prefix="campaign-reference-"))
     atexit.register(_remove, folder, os.getpid())
     workplace = make_workplace(folder, ROOT / "Snakefile")
-    write_data(workplace)
+    write_gilded(workplace)
+    workplace.edit("datasets/gilded", segmentation={"kind": "bpe", "joint": True, "size": 60})
+    scale = smoke()
+    scale["training"] |= {"max_updates": 40, "validation": {"every": 20, "stop_after": None}, "checkpoint_every": 10}
+    workplace.write("scales/tiny", scale | {"segmentation_size": 60, "decoding": {"max_length": 12}})
     jobs = folder / "jobs"
     finished = subprocess.run(
         workplace.command("--cores", "1", *TARGETS, settings=SETTINGS, program=FORKING),
@@ -86,39 +89,3 @@ def content(path: Path) -> dict[str, Any] | bytes:
 def _remove(folder: Path, owner: int) -> None:
     if os.getpid() == owner:  # not a process forked from it
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def write_data(workplace: Workplace) -> None:
-    """Write a small corpus with trees, a data set of it and a scale."""
-    write_little(workplace)
-    corpora = {}
-    for split in ("train", "dev", "test"):
-        text = (workplace.mirror / f"{split}.en").read_text(encoding="utf-8").splitlines()
-        (workplace.mirror / f"{split}.conllu").write_text("".join(map(_chain, text)), encoding="utf-8")
-        files = {"en": _file(f"{split}.conllu"), "de": _file(f"{split}.de")}
-        corpora[split] = {"format": "conllu", "options": {"target_format": "plain"}, "files": files}
-    corpora["gold_hand"] = {"format": "conllu", "files": {"en": _file("test.conllu")}}
-    own = {
-        "words": {"source": "given", "target": "spaces"},
-        "annotators": {"existing": {"tool": "existing"}},
-        "syntax": {"source": {"dependencies": "existing"}},
-        "segmentation": {"kind": "bpe", "joint": True, "size": 60},
-    }
-    workplace.write("datasets/trees", little(corpora=corpora, splits={name: name for name in corpora}, **own))
-    scale = yaml.safe_load((ROOT / "config/scales/smoke.yaml").read_text(encoding="utf-8"))
-    scale["training"] |= {"max_updates": 40, "validation": {"every": 20, "stop_after": None}, "checkpoint_every": 10}
-    scale |= {"segmentation_size": 60, "decoding": {"max_length": 12}}
-    workplace.write("scales/tiny", scale)
-
-
-def _chain(text: str) -> str:
-    """Write a sentence as CoNLL-U in which each word depends on the one before."""
-    words = text.split()
-    rows = (
-        f"{i}\t{word}\t_\tX\t_\t_\t{i - 1}\t{'dep' if i > 1 else 'root'}\t_\t_\n" for i, word in enumerate(words, 1)
-    )
-    return "".join(rows) + "\n"
-
-
-def _file(name: str) -> dict:
-    return {"name": f"trees/{name}", "mirrors": [{"path": name}]}

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from nmtcore.errors import UserError, is_hidden  # noqa: E402
 
-CAMPAIGNS = ("corpora", "configuration", "bundles", "intermediates", "odd_text")
+CAMPAIGNS = ("corpora", "configuration", "bundles", "intermediates")
 """Modules of this folder, each with a function `attempt(random, folder)`."""
 OUTCOMES = ("clean", "counted", "handled", "wrong", "traceback", "hang")
 """Input used as if it were whole, used with faults counted, refused by a sentence; and what must never happen."""

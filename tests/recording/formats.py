@@ -120,35 +120,17 @@ def column_values(column: Any) -> Values:
     return values | {"first": lines[0] if lines else None}
 
 
-def figure_values(path: Path) -> Values:
-    """Read the texts that an SVG file shows, marks of axes included."""
-    return {"texts": "\n".join(re.findall(r"<text[^>]*>([^<]*)", path.read_text(encoding="utf-8")))}
-
-
 def plan_values(output: str) -> Values:
-    """Read a dry run: the inputs and outputs of each job by its first output, what is fetched, runs and updates."""
+    """Read a dry run: the inputs and outputs of each job by its first output, runs and updates."""
     jobs: Values = {}
     for rule, body in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)*)", output, re.MULTILINE):
         files = dict(re.findall(r"^ {4}(input|output): (.*)", body, re.MULTILINE))
         outputs, inputs = (sorted(files.get(name, "").split(", ")) for name in ("output", "input"))
         jobs[outputs[0] or rule] = {"rule": rule, "outputs": "\n".join(outputs), "inputs": "\n".join(inputs)}
-    values: Values = {"jobs": jobs, "messages": "\n".join(messages(output))}
+    values: Values = {"jobs": jobs}
     for new, updates in re.findall(r"^total +([\d,]+) +((?:<= )?[\d,]+) ", output, re.MULTILINE):
         values["total"] = {"new": new, "updates": updates}
     return values
-
-
-MESSAGE = re.compile(
-    r"^Error: |must be fetched by hand|^To be fetched|; licence: |left out|^Not read: |does not exist|"
-    r"is used in place of|^mirrors: |^models: |lacks? |has no "
-)
-"""Lines of the workflow's output that are the project's, not Snakemake's."""
-
-
-def messages(output: str) -> list[str]:
-    """List the project's own messages in the output of Snakemake, each once, in alphabetical order."""
-    own = {line.strip() for line in output.splitlines() if MESSAGE.search(line) and not line.startswith(" " * 4)}
-    return sorted(line for line in own if not line.startswith("Left out: "))
 
 
 ADAPTERS: Mapping[str, Callable[[Path], Any]] = {
@@ -157,7 +139,6 @@ ADAPTERS: Mapping[str, Callable[[Path], Any]] = {
     ".jsonl": history_values,
     ".csv": csv_values,
     ".safetensors": weights_values,
-    ".svg": figure_values,
 }
 """The adapter of files by the end of their names; all other files consist of lines."""
 

@@ -1,19 +1,113 @@
-"""The parts of a record that compute something: runs, tables, data and models.
+"""The parts of a record: runs, plans, tables, data and models.
 
-Each part is a function from a working folder to keyed values.
+Each part is a function from a working folder, in which it calls Snakemake and nmtcore as a user does, to keyed values.
 """
 
 import json
+import os
 import re
+import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+import yaml
 from demo_parts import part_of_demo
+from recording.formats import Values, csv_values, file_values, folder_values, plan_values, stable
 
-from recording.calling import ROOT, SHARED, Workplace, at_once, cases
-from recording.formats import Values, csv_values, file_values, folder_values, stable
+ROOT = Path(__file__).resolve().parents[2]
+"""The checkout whose code is recorded."""
+SHARED = ROOT.parent / "shared"
+"""The folder of real corpora and parsers, if there is one."""
+CORES = 2
+ENVIRONMENT = {
+    "PYTHONPATH": str(ROOT / "src"),
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "ONEDNN_MAX_CPU_ISA": "AVX512_CORE_FP16",  # as in tests/conftest.py
+    "NO_COLOR": "1",
+    "COLUMNS": "100",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a command gave back, without the paths of this machine."""
+
+    code: int
+    output: str
+    errors: str = ""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """A working folder."""
+
+    folder: Path
+    files: Mapping[str, object] = field(default_factory=dict)
+    """Files to write there, by name."""
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            self.write(name, content)
+
+    def snakemake(self, *arguments: str, settings: Sequence[str] = ()) -> Answer:
+        """Call Snakemake, by default on the CPU with one thread per job; its errors are part of the output."""
+        command = ["snakemake", "-s", str(ROOT / "Snakefile"), "-d", str(self.folder), *arguments]
+        return self._call([*command, "--config", "device=cpu", "threads=1", *settings], errors=subprocess.STDOUT)
+
+    def make(self, *targets: str, settings: Sequence[str] = (), cores: int = CORES) -> None:
+        """Make targets. Raises `RuntimeError` if Snakemake fails."""
+        answer = self.snakemake("--cores", str(cores), *targets, settings=settings)
+        if answer.code:
+            raise RuntimeError(f"{' '.join(targets)}:\n{answer.output[-5000:]}")
+
+    def nmtcore(self, *arguments: str, text: str | bytes = "") -> Answer:
+        """Call nmtcore with `text` as its standard input."""
+        return self._call(["nmtcore", *arguments], text=text if isinstance(text, bytes) else text.encode())
+
+    def write(self, name: str, content: object) -> Path:
+        """Write a file of the folder: bytes, text, or values as YAML."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not isinstance(content, str | bytes):
+            content = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def _call(self, command: Sequence[str], text: bytes = b"", errors: int = subprocess.PIPE) -> Answer:
+        environment = os.environ | ENVIRONMENT
+        process = subprocess.run(
+            [sys.executable, "-m", *command], input=text, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder,
+            env=environment, check=False,
+        )  # fmt: skip
+        output, errors_text = (self.plain((stream or b"").decode("utf-8", "replace")) for stream in
+                               (process.stdout, process.stderr))  # fmt: skip
+        return Answer(code=process.returncode, output=output, errors=errors_text)
+
+    def plain(self, text: str) -> str:
+        """Replace the paths of this machine."""
+        for name, path in (("<work>", self.folder), ("<code>", ROOT), ("<shared>", SHARED), ("<home>", Path.home())):
+            text = text.replace(str(path), name)
+        return re.sub(r"/tmp/[\w./-]+", "<tmp>", text)
+
+
+def cases() -> dict[str, Any]:
+    """Read the dry runs, mistakes and data sets that are recorded."""
+    return yaml.safe_load(Path(__file__).with_name("cases.yaml").read_text(encoding="utf-8"))
+
+
+def at_once(function: Callable[..., Any], entries: Iterable[Any]) -> list[Any]:
+    """Call a function with each entry, as many at once as there are cores."""
+    with ThreadPoolExecutor(CORES) as pool:
+        return list(pool.map(function, entries))
+
 
 # Runs
 
@@ -37,6 +131,25 @@ def record_runs(_: Workplace) -> Values:
     return values
 
 
+# Plans
+
+TEXT = "one\ntwo\nthree\n"
+FILES = {"config/a.en": TEXT, "config/a.de": TEXT, "text/engine.txt": "Ein Satz .\n" * 500}
+"""Files that the working folder of every plan has."""
+
+
+def record_plans(work: Workplace) -> Values:
+    """The jobs of dry runs, with their inputs and outputs."""
+    files = FILES | cases()["own_files"]
+
+    def plan(entry: tuple[int, tuple[str, list[str]]]) -> tuple[str, Values]:
+        number, (name, (targets, *settings)) = entry
+        answer = Workplace(work.folder / str(number), files).snakemake("-n", *targets.split(), settings=settings)
+        return name, {"code": answer.code, **plan_values(answer.output)}
+
+    return dict(at_once(plan, enumerate(cases()["plans"].items())))
+
+
 # Tables
 
 RUN_FILES = (
@@ -51,7 +164,7 @@ OWN_TABLES = (
 
 
 def record_tables(work: Workplace) -> Values:
-    """All tables and figures of the papers at the scale `smoke` with one seed, and the runs behind them."""
+    """All tables of the papers at the scale `smoke` with one seed, and the runs behind them."""
     work.make("tables", settings=["scale=smoke", "seeds=[1]"])
     for dataset, systems in (
         ("demo_en2de", ["transformer_base", "depparse_l1", "sa_nmt_shared"]),
@@ -60,11 +173,9 @@ def record_tables(work: Workplace) -> Values:
         settings = ["scale=smoke", f'datasets=["{dataset}"]', f"systems={json.dumps(systems)}"]
         left_out = {"tags"} if dataset == "demo_en2de" else {"gates"}
         tables = [f"results/tables/{dataset}/{name}.md" for name in OWN_TABLES if name not in left_out]
-        figures = [f"results/figures/{dataset}/{name}.svg" for name in ("constructions", "curves")]
-        work.make(*tables, *figures, settings=settings)
+        work.make(*tables, settings=settings)
     runs = (f"smoke/*/*/seed*/{name}" for name in RUN_FILES)
-    values = folder_values(work.folder / "results", "tables/**/*.csv", "figures/**/*", *runs)
-    return {name: own for name, own in values.items() if not (name.endswith(".svg") and "time" in own["texts"])}
+    return folder_values(work.folder / "results", "tables/**/*.csv", *runs)
 
 
 # Data
@@ -142,7 +253,7 @@ def record_models(work: Workplace) -> Values:
     work.write("out.txt", (GERMAN + "\n") * len(LINES))
     work.write("pairs.tsv", CONTRAST)
     values = dict(at_once(lambda run: (run[1], model_values(work, *run)), runs))
-    return {**values, "score": score_values(work, runs[:3])}
+    return {**values, "results": stable(work.nmtcore("results", "results", "--all").output)}
 
 
 def write_model_datasets(work: Workplace) -> None:
@@ -200,17 +311,3 @@ def numbers_in_text(output: str) -> Values:
     numbers = re.findall(r"\d+\.\d+", output)
     text = re.sub(r"\d+\.\d+", "#", output)
     return {"text": text, "numbers": {str(index): float(number) for index, number in enumerate(numbers)}}
-
-
-def score_values(work: Workplace, runs: list[tuple[str, str]]) -> Values:
-    """Compare the translations of some runs in the terminal, and list all scores."""
-    files = [f"results/smoke/{dataset}/{system}/seed1/hypotheses/test/translations.txt" for dataset, system in runs]
-    references = files[0].replace("translations.txt", "references.txt")
-    values: Values = {}
-    for name, arguments in {
-        "score": ["score", references, *files, "--ribes", "--multi-bleu", "--all"],
-        "score, tokens": ["score", references, *files, "--tokenize", "none", "--tokens", "--lowercase"],
-        "results": ["results", "results", "--all"],
-    }.items():
-        values[name] = stable(work.nmtcore(*arguments).output)
-    return values

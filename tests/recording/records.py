@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 SHOWN = 110
 """Characters of a text that a line about a difference shows."""
-PER_GROUP = 5
-"""Lines about a group of differences that are printed at most."""
 MISSING = object()
 """Stands in for a value that only the other record has."""
 
@@ -23,16 +21,9 @@ MISSING = object()
 class Difference(NamedTuple):
     """Values with the same key in two records that are not equal."""
 
-    key: tuple[str, ...]
     relative: float
     """The difference of two numbers, relative to the larger one; infinite for other values."""
     sentence: str
-
-    @property
-    def group(self) -> str:
-        """Part, section and measure, by which differences are listed together."""
-        measures = [name for name in self.key[2:] if not name.isdigit()]  # entries of a list are one measure
-        return " / ".join((*self.key[:2], *measures[-1:]))
 
 
 def flat(value: Any, key: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
@@ -75,22 +66,7 @@ def differences(old: Any, new: Any, *, tolerance: float = 0.0, without: Sequence
         if not any(fnmatchcase(name, pattern) for name in above for pattern in without):
             values = old.get(key, MISSING), new.get(key, MISSING)
             if (relative := relative_difference(*values)) > tolerance:
-                yield Difference(key, relative, f"{' / '.join(key)}: {sentence(*values, relative)}")
-
-
-def report(found_differences: Sequence[Difference], *, everything: bool) -> str:
-    """Write how many differences each group has, then their lines, largest first."""
-    groups: dict[str, list[Difference]] = {}
-    for entry in sorted(found_differences, key=lambda entry: -entry.relative):
-        groups.setdefault(entry.group, []).append(entry)
-    lines = [f"{len(found_differences)} differences:"]
-    lines += [f"  {len(own):>6}  {group}, at most {own[0].relative:.3g}" for group, own in sorted(groups.items())]
-    for group, own in sorted(groups.items()):
-        shown = own if everything else own[:PER_GROUP]
-        lines += ["", *(entry.sentence for entry in shown)]
-        if len(shown) < len(own):
-            lines.append(f"... and {len(own) - len(shown)} more of {group} (--all)")
-    return "\n".join(lines)
+                yield Difference(relative, f"{' / '.join(key)}: {sentence(*values, relative)}")
 
 
 def write_part(folder: Path, part: str, values: Mapping[str, Any]) -> None:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -202,6 +202,36 @@ def little(**changes: object) -> dict:
         "recipe": "small",
         "evaluation": {"text": "tokens", "tokenize": "13a", "roots": "one"},
     } | changes
+
+
+def conllu(sentences: Sequence[str], head: Callable[[int, int], int]) -> str:
+    """Write trees in which word i (from 1) of a sentence with n words has the head `head(i, n)`."""
+    blocks = [
+        "".join(f"{i}\t{w}\t_\tX\t_\t_\t{head(i, len(words))}\tdep\t_\t_\n" for i, w in enumerate(words, 1))
+        for words in map(str.split, sentences)
+    ]
+    return "\n".join(blocks) + "\n"
+
+
+def write_gilded(workplace: Workplace) -> None:
+    """Write the data set `gilded`: the parser's heads are to the left, the treebank's heads to the right."""
+
+    def file(name: str) -> dict:
+        return {"name": f"gilded/{name}", "mirrors": [{"path": name}]}
+
+    write_little(workplace)
+    corpora, splits = {}, {split: split for split in ("train", "dev", "test")}
+    for split in splits:
+        text = (workplace.mirror / f"{split}.en").read_text(encoding="utf-8").splitlines()
+        (workplace.mirror / f"{split}.conllu").write_text(conllu(text, lambda i, n: i - 1), encoding="utf-8")
+        corpora[split] = {"format": "conllu", "options": {"target_format": "plain"}}
+        corpora[split]["files"] = {"en": file(f"{split}.conllu"), "de": file(f"{split}.de")}
+    for split, sentences in (("gold_hand", text[:4]), ("treebank_hand", text)):
+        (workplace.mirror / split).write_text(conllu(sentences, lambda i, n: (i + 1) % (n + 1)), encoding="utf-8")
+        corpora[split], splits[split] = {"format": "conllu", "files": {"en": file(split)}}, split
+    own = {"words": {"source": "given", "target": "spaces"}}
+    own |= {"annotators": {"existing": {"tool": "existing"}}, "syntax": {"source": {"dependencies": "existing"}}}
+    workplace.write("datasets/gilded", little(corpora=corpora, splits=splits, **own))
 
 
 def copy_workflow(root: Path, target: Path) -> Path:

@@ -81,55 +81,31 @@ def test_features_and_tables_are_those_of_the_data_sets_annotations(tagged):
     assert "more than 12 words" in annotation
 
 
-@pytest.fixture(scope="module")
-def treebank(workplace):
-    """Small pairs with copied sentences and a treebank on the source side."""
+def test_a_treebank_keeps_its_words_and_is_compared_with_a_parser(workplace):
     (workplace.mirror / "bank.conllu").write_text(CONLLU, encoding="utf-8")
-    (workplace.mirror / "mono.de").write_text("".join(f"Satz {k}\n" for k in range(400)), encoding="utf-8")
     corpora = little()["corpora"]
     corpora["bank"] = {
         "format": "conllu",
         "files": {"source": {"name": "bank/bank.conllu", "mirrors": [{"path": "bank.conllu"}]}},
     }
-    corpora["mono"] = {"format": "copied", "files": {"text": {"name": "mono/de", "mirrors": [{"path": "mono.de"}]}}}
     workplace.write(
         "datasets/banked",
         little(
             corpora=corpora,
             splits={
-                "train": ["train", {"corpus": "mono", "sample": 350}],
-                "dev": "dev",
-                "test": "test",
+                **{name: name for name in ("train", "dev", "test")},
                 "gold_bank": "bank",
             },
             words="moses",
             annotators={"gold": {"tool": "existing"}, "short": {"tool": "existing", "max_words": 2}},
             syntax={"source": {"dependencies": "short"}},
-            selection={"copies": {"corpus": "mono", "per_pair": 2}},
         ),
     )
-    return workplace
-
-
-def test_a_treebank_keeps_its_words_and_is_compared_with_a_parser(treebank):
     target = "results/banked/annotation/short/gold_bank.source.against.gold.json"
-    treebank.run(target, "results/tables/parsers.md", settings=['datasets=["banked"]'])
-    comparison = read_json(treebank.folder / target)
+    workplace.run(target, "results/tables/parsers.md", settings=['datasets=["banked"]'])
+    comparison = read_json(workplace.folder / target)
     assert (comparison["sentences"], comparison["compared"], comparison["uas"]) == (2, 1, 100)
-    corpus = rows(treebank.folder / "results/banked/corpus/gold_bank.parquet")
+    corpus = rows(workplace.folder / "results/banked/corpus/gold_bank.parquet")
     assert [row["source_words"] for row in corpus] == [["The", "dog", "sleeps"], ["don't"]]
     assert [row["target_words"] for row in corpus] == [[], []]
-    assert "gold_bank" in (treebank.folder / "results/tables/parsers.md").read_text(encoding="utf-8")
-
-
-def test_copied_sentences_are_sampled_and_segmentations_shared(treebank):
-    treebank.write("datasets/borrower", {"extends": "banked", "segmentation_from": "little"})
-    treebank.run("data", settings=['datasets=["banked", "borrower"]'])
-    results = treebank.folder / "results"
-    corpus = {row["id"]: row for row in rows(results / "banked/corpus/train.parquet")}
-    kept = [row["id"] for row in rows(next((results / "banked").glob("features/*/train.source.parquet")))]
-    copies = [id for id in kept if corpus[id]["origin"].startswith("mono:")]
-    assert len(copies) == 2 * (len(kept) - len(copies)) > 0
-    assert not list((results / "banked/features").glob("*/gold_bank.target.parquet"))
-    assert not (results / "borrower/segmentation").exists()
-    assert next((results / "little/segmentation").glob("*/source.vocab")).exists()
+    assert "gold_bank" in (workplace.folder / "results/tables/parsers.md").read_text(encoding="utf-8")

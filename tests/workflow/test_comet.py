@@ -96,17 +96,6 @@ def test_what_is_missing_is_said_before_anything_runs(workplace):
     absent = workplace.call("-n", "-F", TARGET, settings=with_comet(model="absent"))
     assert absent.code == 1
     assert "There is no COMET model 'absent' (a folder that holds hparams.yaml and checkpoints/" in absent.output
-    without = workplace.call("-n", "-F", TARGET, settings=[*SETTINGS, "comet={batch: 4}"])
-    assert "COMET needs an environment of its own: add --software-deployment-method conda, or name" in without.output
-
-
-def test_a_table_may_have_comet_as_its_measure(workplace):
-    table = {"kind": "scores", "rows": ["transformer_base"], "columns": ["little/test/bleu"]}
-    workplace.write("tables/judged", {"measures": {"bleu": "comet"}, "tables": {"t": table}})
-    target = "results/tables/judged_t.csv"
-    made = workplace.run(target, settings=["scale=brief", *with_comet()])
-    assert not made.rules & {"run_comet", "train_model"}, made.output
-    assert "COMET|model:wmt22-comet-da" in (workplace.folder / target).read_text(encoding="utf-8")
 
 
 def test_a_model_that_cannot_be_loaded_is_explained(workplace):

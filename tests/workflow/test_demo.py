@@ -1,17 +1,14 @@
-"""The demo from its first job to the text that it ends with, at a small scale, and its jobs on a terminal."""
+"""The demo from its first job to the text that it ends with, at a small scale; its clone and its installation."""
 
 import os
-import pty
-import re
 import shutil
 import subprocess
-import threading
 from dataclasses import replace
 
 import pytest
 import yaml
 from demo_parts import part_of_demo
-from workflow.calling import VARIABLES, brief_smoke, copy_clone
+from workflow.calling import brief_smoke, copy_clone
 
 pytestmark = pytest.mark.needs("Snakemake")
 
@@ -19,24 +16,18 @@ COUNTS = {"train": 60, "dev": 8, "test": 30}
 SYSTEMS = ["transformer_base", "depparse_l1_light", "transformer_relative", "relative_tree_traversal"]
 
 
-@pytest.fixture
-def small(root, empty):
-    """A working folder in which the demo is small."""
+def test_the_demo_ends_with_its_scores_and_what_they_mean(root, empty):
     dataset = yaml.safe_load((root / "config/datasets/demo_en2de.yaml").read_text(encoding="utf-8"))
     for split, corpus in part_of_demo(empty.folder / "demo", **COUNTS).items():
         dataset["corpora"][split] |= corpus
     empty.write("datasets/demo_en2de", dataset)
     empty.write("scales/demo", brief_smoke())
-    return empty
-
-
-def test_the_demo_ends_with_its_scores_and_what_they_mean(small):
-    small.run("demo")
-    lines = (small.folder / "results/demo.txt").read_text(encoding="utf-8").splitlines()
+    empty.run("demo")
+    lines = (empty.folder / "results/demo.txt").read_text(encoding="utf-8").splitlines()
     assert [line.split()[0] for line in lines[1:5]] == SYSTEMS
     assert "source .venv/bin/activate" in lines
     (model,) = (line.removeprefix("MODEL=") for line in lines if line.startswith("MODEL="))
-    assert (small.folder / model).is_dir()
+    assert (empty.folder / model).is_dir()
 
 
 def test_a_clone_can_be_moved(root, empty, tmp_path):
@@ -70,44 +61,3 @@ def test_installation_says_first_what_it_does_and_shows_the_end_of_its_log_if_it
     ]
     assert made.returncode == 2
     assert (tmp_path / ".venv/install.log").read_text() == "no venv here\n"
-
-
-def on_a_terminal(command):
-    """Run a command whose standard error is a terminal; return its status and what the terminal got, line by line."""
-    ours, theirs = pty.openpty()
-    environment = os.environ | VARIABLES | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
-    os.close(theirs)
-    chunks = []
-
-    def read():
-        try:
-            while chunk := os.read(ours, 65536):
-                chunks.append(chunk)
-        except OSError:  # the other side is closed
-            return
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    status = process.wait(600)
-    reader.join()
-    os.close(ours)
-    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", b"".join(chunks).decode())
-    return status, [line.strip() for line in re.split(r"[\r\n]+", text)]
-
-
-def test_a_terminal_shows_jobs_while_they_run_and_the_end_of_a_failed_log(small):
-    reading = small.command("--cores", "1", "results/demo_en2de/corpus/raw/dev.parquet")
-    status, lines = on_a_terminal(reading)
-    assert status == 0, lines
-    assert any(re.fullmatch(r"read split demo_en2de dev  \d:\d\d", line) for line in lines)
-    assert any(re.fullmatch(r"0 of 1 jobs done, 1 running, \d:\d\d", line) for line in lines)
-    assert re.fullmatch(r"1 of 1 jobs done, \d:\d\d", next(filter(None, reversed(lines))))
-    (log,) = (small.folder / "results/logs").rglob("*dev.log")
-    log.unlink()
-    (small.folder / "results/demo_en2de/corpus/raw/dev.parquet").write_bytes(b"PAR1")
-    status, lines = on_a_terminal(small.command("--cores", "1", "results/demo_en2de/corpus/dev.parquet"))
-    assert status != 0
-    assert "FAILED: filter split demo_en2de dev" in lines
-    assert any("dev.parquet is not as the workflow wrote it" in line for line in lines)
-    assert any(line.startswith("(log: results/logs/demo_en2de/corpus/dev") for line in lines)

@@ -1,11 +1,7 @@
 """Translations made elsewhere in the workflow: scored and tabulated like those of trained systems."""
 
-import re
-from statistics import fmean
-
 import pytest
 from demo_parts import part_of_demo
-from forked import call_forked
 from workflow.calling import make_workplace
 from workflow.planner import Planner, Rules
 
@@ -47,8 +43,7 @@ def external(root, tmp_path_factory):
     ):
         lines = "".join(" ".join(cut(id, words)) + "\n" for id, words in texts)
         (workplace.folder / f"text/{name}.txt").write_text(lines, encoding="utf-8")
-    tables = [f"results/tables/{name}.md" for name in ("systems", "licences")]
-    finished = workplace.run(f"{RUN}.bleu", *tables, settings=SETTINGS)
+    finished = workplace.run(f"{RUN}.bleu", "results/tables/systems.md", settings=SETTINGS)
     assert finished.output.splitlines().count(SENTENCE) == 1
     return workplace
 
@@ -86,15 +81,6 @@ def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
     assert "engine was not trained here; its translations: An engine; 2026-11-20" in text
 
 
-def test_the_results_are_listed_and_so_is_the_licence(external):
-    text = (external.folder / "results/tables/licences.md").read_text(encoding="utf-8")
-    assert "| translations | engine | not to be published |  | 2 | 2 | short |" in text
-    listed = call_forked("nmtcore", "results", str(external.folder / "results")).stdout.decode()
-    assert listed.startswith("smoke, short, test\n")
-    (row,) = (line.split() for line in listed.splitlines() if line.startswith("engine "))
-    assert row[:2] == ["engine", "2"]
-
-
 def test_a_plan_imports_translations_and_trains_the_other_system_only(external, root, monkeypatch):
     """Rules know the names of external systems when they are loaded."""
     monkeypatch.chdir(external.folder)
@@ -109,24 +95,3 @@ def test_a_plan_imports_translations_and_trains_the_other_system_only(external, 
     plan = planner.plan(*targets, **settings | {"systems": ["transformer_base", "engine"]})
     trained = [job.outputs[0] for job in plan.values() if job.rule == "train_model"]
     assert trained == [f"results/smoke/short/transformer_base/seed{seed}/model" for seed in (1, 2, 3)]
-
-
-def test_an_external_system_is_a_row_of_an_own_table_in_which_a_run_is_missing(external):
-    table = {"kind": "scores", "rows": ["engine", "transformer_base"], "baselines": ["engine"]}
-    table["columns"] = ["short/test/bleu", "short/dev/bleu"]
-    external.write("tables/mine", {"title": "Mine", "tables": {"engines": table}})
-    settings = ["scale=smoke", "seeds=[1, 2]", "unfinished_runs=leave_out"]
-    made = external.run("results/tables/mine.md", settings=settings).rules
-    assert {"table", "paper_page"} <= made <= {"table", "paper_page", "import_translations"}
-    text = (external.folder / "results/tables/mine.md").read_text(encoding="utf-8")
-    cells = []
-    for metric, digits in (("bleu", 2), ("chrf", 1)):
-        first, second = (scores_of(external, seed)["test"][metric] for seed in (1, 2))
-        cells.append(f"{(first + second) / 2:.{digits}f} ± {abs(first - second) / 2**0.5:.{digits}f}")
-    empty = fmean(scores_of(external, seed)["test"]["empty_translations"] for seed in (1, 2))
-    assert re.search(rf"\| engine \| {cells[0]} \| {empty:.1f}[^|]* \| {cells[1]} \| – \|", text)
-    assert "engine has no translations of short, dev" in text
-    assert "| transformer_base |" not in text, "it has no finished run"
-    assert "engine was not trained here; its translations: An engine; 2026-11-20; not to be published." in text
-    for ending in ("csv", "tex"):
-        assert (external.folder / f"results/tables/mine_engines.{ending}").exists()

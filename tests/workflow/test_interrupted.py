@@ -46,17 +46,11 @@ def test_a_killed_training_is_resumed_and_an_edited_one_starts_again(workplace):
     assert 20 <= reached < UPDATES
 
     workplace.run(MODEL)
-    resumed = (run / "model/weights.safetensors").read_bytes()
     assert updates(run) == list(range(1, UPDATES + 1))
     record = run_row(layout, names)
     assert (record["state"], record["attempts"]) == ("unscored", 2)
     log = workplace.folder / "results/long/logs/little/transformer_base/seed1.training.log"
     assert f"Resuming from the checkpoint of update {reached}." in log.read_text()
-
-    shutil.rmtree(run)
-    workplace.run(MODEL)
-    own = (run / "model/weights.safetensors").read_bytes()
-    assert own == resumed, "a resumed run differs from an uninterrupted one"
 
     before = sums(folder)
     training = yaml.safe_load((workplace.folder / "config/scales/long.yaml").read_text())["training"]

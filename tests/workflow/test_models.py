@@ -37,12 +37,6 @@ def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
         assert [any("models/corenlp" in file for file in job.inputs) for job in jobs] == [downloaded]
 
 
-def test_a_path_is_not_a_model_name(planner):
-    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp", "model": "./corenlp"}))
-    refusal = planner.refusal(TREES)
-    assert "a model is a plain name (letters, digits, '.', '_' and '-'), not './corenlp': add" in refusal
-
-
 def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):
     target = "results/small/multi30k_cs2en/{}.bleu"
     base, trees = (downloads_of(planner.plan(target.format(name))) for name in ("transformer_base", "depparse_l1"))
@@ -105,14 +99,3 @@ def test_finished_results_need_no_model(empty):
     again = empty.call("-n", TREES, "--forcerun", "read_split", "--cores", "1")
     assert again.code == 1
     assert len(errors(again)) == 1, "a job that runs again needs the model"
-
-
-@pytest.mark.needs("Snakemake")
-def test_a_model_to_download_by_hand_is_reported_and_stops_a_run_before_it_starts(empty):
-    empty.write("datasets/tagged", TAGS)
-    stopped = empty.call("--cores", "1", TAGGED)
-    assert stopped.code == 1
-    (sentence,) = errors(stopped)
-    assert sentence.startswith("Error: models/easyccg/easyccg.jar must be fetched by hand: https://")
-    assert sentence.endswith("Put it at manual/models/easyccg/easyccg.jar.")
-    assert not (empty.folder / "results").exists()

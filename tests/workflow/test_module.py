@@ -92,29 +92,18 @@ def test_a_changed_rule_and_another_module_with_its_own_settings_are_planned(her
     assert "output: o/demo/little/nmt/seed1/model" in planned.output
     (job,) = re.findall(r"^rule nmt_train_model:\n(?: .*\n)*", planned.output.partition("Job stats")[2], re.M)
     assert "    threads: 3\n" in job
-    assert planned.output.count("To be fetched: 6 files") == 2, "once for each module"
     local = set(re.search(r"^local: (.*)$", planned.output, re.M).group(1).split())
     assert {"nmt_score_tests", "nmt_table"} <= local
     assert all(name.startswith("nmt_") for name in local), "her rule `data` is not local because ours is"
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        (
-            '    prefix: "nmt/"\n',
-            "module nmt: a prefix would miss paths that no rule declares; instead, name the folders",
-        ),
-        ('    config: {"samples": ["a"]}\n', "config of module nmt: unknown key 'samples'. Did you mean"),
-    ],
-)
-def test_mistakes_in_the_module_are_one_sentence(hers, root, line, sentence):
-    snakefile = f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n{line}\nuse rule * from nmt as nmt_*\n'
-    hers.snakefile.write_text(snakefile)
+def test_a_mistake_in_the_module_is_one_sentence(hers, root):
+    lines = f'    snakefile: "{root}/workflow/Snakefile"\n    prefix: "nmt/"\n'
+    hers.snakefile.write_text(f"module nmt:\n{lines}\nuse rule * from nmt as nmt_*\n")
     stopped = hers.call("-n")
     assert stopped.code == 1
     (message,) = (text for text in stopped.output.splitlines() if text.startswith("Error: "))
-    assert message.startswith(f"Error: {sentence}")
+    assert message.startswith("Error: module nmt: a prefix would miss paths that no rule declares; instead, name")
     assert "Traceback" not in stopped.output
 
 
@@ -124,13 +113,6 @@ def test_the_example_in_the_documentation_plans(hers, root):
     hers.snakefile.write_text(snakefile.replace("/path/to/nmtcore", str(root)))
     (hers.folder / "config/config.yaml").write_text(settings)
     assert {"nmt_train_model", "nmt_translate_split", "count_words", "all"} <= hers.plan().rules
-
-
-def test_without_a_config_a_module_has_the_settings_of_the_repository(hers, root):
-    hers.write("config", {"samples": ["a"]})
-    hers.snakefile.write_text(f'module nmt:\n    snakefile: "{root}/workflow/Snakefile"\n\nuse rule * from nmt\n')
-    planned = call_forked("snakemake", "-s", str(hers.snakefile), "-d", str(hers.folder), "-n", merged=True)
-    assert b"results/demo_en2de/depparse_l1_light/seed1/model" in planned.stdout
 
 
 def test_the_catalogues_deployment_runs(hers, root, tmp_path, monkeypatch):
@@ -162,9 +144,6 @@ def test_the_catalogues_deployment_runs(hers, root, tmp_path, monkeypatch):
     made = deployed.run(target)
     assert re.search(rf"^imported: {tmp_path}/cache/.*/src/nmtcore/__init__.py$", made.output, re.M)
     assert made.rules == {"download", "read_split", "filter_split"}
-    shutil.rmtree(repository)
-    again = deployed.run(target, "results/demo_en2de/corpus/raw/dev.parquet")
-    assert again.rules == {"download", "read_split"}, "of the demo, whose files are in the cache"
 
 
 def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_path):
@@ -181,16 +160,11 @@ def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_p
     reported = catalogued.call("--report", "report.html")
     assert reported.code == 0, reported.output
     assert '"name": "engine.bleu"' in (catalogued.folder / "report.html").read_text()
-    mistaken = catalogued.call("-n", "results/smoke/little/transformer_bas.bleu")
-    assert "unknown system 'transformer_bas'. Did you mean transformer_base" in mistaken.output
 
 
 def test_the_catalogue_finds_what_it_looks_for(root):
     usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())["usage"]
     assert usage == {"software-stack-deployment": {"conda": True}, "report": True}
-    readme = (root / "README.md").read_text().lower()
-    assert "snakemake" in readme
-    assert "workflow" in readme
     assert (root / "config/README.md").is_file()
     assert os.path.samefile(root / "workflow/profiles", root / "profiles")
 

@@ -2,7 +2,6 @@
 
 import pytest
 from demo_parts import part_of_demo
-from forked import call_forked
 from workflow.calling import little, write_little
 
 from nmtcore.files import read_lines
@@ -62,15 +61,9 @@ def test_words_and_parses_are_trained_and_only_translations_are_scored(empty, sh
         hypotheses = (run / f"hypotheses/{split}/translations.txt").read_text()
         assert hypotheses.count("\n") == count
         assert "<TR>" not in hypotheses
-    lines = "the old dog sleeps .\n\n" + "a cat " * 600 + "\n"
-    translated = call_forked("nmtcore", "translate", str(run / "model"), text=lines.encode()).stdout.decode()
-    assert len(translated.split("\n")) == 4
-    assert not [tag for tag in ("<TR>", "<PA>") if tag in translated]
 
 
 def test_the_parsing_task_needs_constituents(planner):
     planner.write("datasets/little", little())
     refusal = planner.refusal("results/smoke/little/currey_heafield.bleu")
     assert "needs constituency on the source side, but the data set names no annotator for it" in refusal
-    refusal = planner.refusal("results/little/features/words_joint_200_constituency/train.source.parquet")
-    assert "words_joint_200_constituency needs constituency on the source side" in refusal

@@ -98,10 +98,8 @@ def watch(process, folder):
     raise AssertionError(f"the workflow ended before training:\n{process.communicate()[0]}")
 
 
-@pytest.fixture(scope="module")
-def finished(cluster, root, shared, tmp_path_factory):
-    """A run from its features to its score, interrupted once by SIGUSR1, beside the reading of another corpus."""
-    workplace = make_workplace(tmp_path_factory.mktemp("slurm"), root / "Snakefile", shared / "data")
+def test_jobs_run_in_slurm_and_an_interrupted_training_resumes_in_its_retry(cluster, root, shared, tmp_path):
+    workplace = make_workplace(tmp_path, root / "Snakefile", shared / "data")
     write_scale(workplace, UPDATES)
     workplace.run(TARGET, "--omit-from", "train_model")
     profile = ["--workflow-profile", str(root / "profiles/slurm")]
@@ -109,11 +107,6 @@ def finished(cluster, root, shared, tmp_path_factory):
     seen = watch(process, workplace.folder)
     output, _ = process.communicate(timeout=1800)
     assert process.returncode == 0, output
-    return workplace, output, seen
-
-
-def test_jobs_run_in_slurm(finished):
-    workplace, output, seen = finished
     submitted = re.findall(r"rule_(\w+?)/", "\n".join(re.findall(r"has been submitted with SLURM jobid .*", output)))
     expected = [*["download"] * 2, "read_split", *["train_model"] * 2, *["translate_split"] * 2]
     assert sorted(submitted) == expected, "scoring is local"
@@ -122,12 +115,7 @@ def test_jobs_run_in_slurm(finished):
     assert workplace.partial_files() == []
     assert "gres" not in seen["job"], "training requests no GPU, despite the user's defaults"
     assert "--signal=USR1@300" in output
-
-
-def test_an_interrupted_training_ends_quickly_and_resumes_in_its_retry(finished):
-    workplace, output, seen = finished
     assert seen["seconds"] < 20
-    assert "SLURM-job" in output
     assert re.search(rf"'{seen['stopped']}' failed", output)
     lines = [json.loads(line) for line in (workplace.folder / RUN / "training.jsonl").read_text().splitlines()]
     lines = [line for line in lines if "validation" not in line]
@@ -135,5 +123,4 @@ def test_an_interrupted_training_ends_quickly_and_resumes_in_its_retry(finished)
     assert updates == list(range(1, UPDATES + 1))
     logs = "".join(path.read_text() for path in (workplace.folder / "results/long/logs").rglob("*.training.log"))
     assert "Resuming from the checkpoint of update" in logs
-    assert "is gone: taking over" not in logs, "the trainer ended without releasing its lock"
     assert len(list((workplace.folder / RUN).glob("checkpoints/*"))) == 1

@@ -3,49 +3,16 @@
 import csv
 import json
 import os
-import re
 
 import pytest
 from safetensors.torch import load_file
-from workflow.calling import little, make_workplace, smoke, write_little
+from workflow.calling import make_workplace, smoke, write_gilded
 
-from nmtcore.files import read_json, write_json
-from nmtcore.layout import Layout
-from nmtcore.written import Records
+from nmtcore.files import read_json
 
 pytestmark = pytest.mark.needs("Snakemake")
 
 SYSTEMS = ["depparse_gold", "depparse_gold_only"]
-CHAIN = {"format": "conllu", "options": {"target_format": "plain"}}
-
-
-def conllu(sentences, head):
-    """Trees in which word i (from 1) of a sentence with n words has the head `head(i, n)`."""
-    blocks = [
-        "".join(f"{i}\t{w}\t_\tX\t_\t_\t{head(i, len(words))}\tdep\t_\t_\n" for i, w in enumerate(words, 1))
-        for words in map(str.split, sentences)
-    ]
-    return "\n".join(blocks) + "\n"
-
-
-def write_gilded(workplace):
-    """Write the data set `gilded`: the parser's heads are to the left, the treebank's heads to the right."""
-    write_little(workplace)
-    corpora, splits = {}, {split: split for split in ("train", "dev", "test")}
-    for split in splits:
-        text = (workplace.mirror / f"{split}.en").read_text(encoding="utf-8").splitlines()
-        (workplace.mirror / f"{split}.conllu").write_text(conllu(text, lambda i, n: i - 1), encoding="utf-8")
-        corpora[split] = {**CHAIN, "files": {"en": file_of(f"{split}.conllu"), "de": file_of(f"{split}.de")}}
-    for split, sentences in (("gold_hand", text[:4]), ("treebank_hand", text)):
-        (workplace.mirror / split).write_text(conllu(sentences, lambda i, n: (i + 1) % (n + 1)), encoding="utf-8")
-        corpora[split], splits[split] = {"format": "conllu", "files": {"en": file_of(split)}}, split
-    own = {"words": {"source": "given", "target": "spaces"}}
-    own |= {"annotators": {"existing": {"tool": "existing"}}, "syntax": {"source": {"dependencies": "existing"}}}
-    workplace.write("datasets/gilded", little(corpora=corpora, splits=splits, **own))
-
-
-def file_of(name):
-    return {"name": f"gilded/{name}", "mirrors": [{"path": name}]}
 
 
 @pytest.fixture(scope="module")
@@ -120,12 +87,3 @@ def test_both_systems_are_in_one_table(scored):
     assert "<br>UAS of trees |" in page, "it has no difference below the table"
     trained = [bool(row["gilded/train/last_loss"]) for row in (first, second)]
     assert trained == [True, False], "one system is only trained on trees"
-
-
-def test_a_changed_start_model_trains_again(scored):
-    target = "results/smoke/gilded/depparse_gold.bleu"
-    record = scored.folder / Records(Layout()).file("results/smoke/gilded/depparse_l1/seed1/model")
-    recorded = read_json(record)
-    write_json(record, recorded | {"sha256": recorded["sha256"] | {"weights.safetensors": "of another training"}})
-    planned = scored.call("-n", target).output
-    assert re.search(r"^train_model +1$", planned, re.MULTILINE), planned

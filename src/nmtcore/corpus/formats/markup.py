@@ -14,7 +14,7 @@ from nmtcore.corpus.formats.rows import NO_ID, Format, Inputs, Row, check_same_i
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
 from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode, wide_encoding
-from nmtcore.errors import LineError, quoted, shortened
+from nmtcore.errors import LineError, UserError, quoted, shortened
 
 _TAG = re.compile(rb"<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
 _SEGMENT_END = re.compile(rb"<\s?/\s?(seg)\b[^<>]*>|<\s?/?\s?(?:seg|doc)\b[^<>]*>", re.IGNORECASE)
@@ -171,7 +171,7 @@ def units(file: Input) -> Iterator[Row]:
     path, tail = str(file.path), b""
     with open_stream(file.path, file.member) as stream:
         wide = wide_encoding(stream.peek(SAMPLE))
-        parts = _parts(codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
+        parts = _parts(path, codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
         head = b"".join(next(parts))
         head = _DECLARATION.sub(b"", head) if wide else head
         tree, fault = _parse_xml(head)
@@ -197,17 +197,22 @@ def units(file: Input) -> Iterator[Row]:
         raise LineError(path, line, "the XML is damaged (after its last <tu>): correct or replace the file.")
 
 
-def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+def _parts(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
     """Yield what is before the first `<tu>`, then each `<tu>` up to the next; beside the last one, what follows it."""
-    rest = block = stream.read(_BLOCK)
-    if not _TMX.search(rest):  # another sort of file, which may be long
-        yield rest, b""
-        return
-    while block:
-        cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
-        yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
-        block = stream.read(_BLOCK)
-        rest = rest[cuts[-1] :] + block
+    try:
+        rest = block = stream.read(_BLOCK)
+        if not _TMX.search(rest):  # another sort of file, which may be long
+            yield rest, b""
+            return
+        while block:
+            cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
+            yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
+            block = stream.read(_BLOCK)
+            rest = rest[cuts[-1] :] + block
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{path} is not valid {error.encoding} ({error.reason}): correct or replace the file."
+        ) from error
     ends = [0, *(match.end() for match in _UNIT_ENDS.finditer(rest) if match[1])]
     yield rest[: ends[-1]], rest[ends[-1] :]
 
