@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from experiment.test_inference import model_on
 from factories import run_settings
 from inference.tiny import RECURRENT, write_bundle, write_tokens
 from pair_files import write_corpus
@@ -17,19 +18,17 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import gold_tree, score_induction
 from nmtcore.evaluation.scores import output_files, read_gold_trees
 from nmtcore.experiment.inference import (
-    ModelOnSplit,
     measure_attention,
     measure_contrasts,
     measure_gates,
     measure_heads,
     parse_gold,
 )
-from nmtcore.experiment.load_examples import load_sources
 from nmtcore.files import read_json
 from nmtcore.inference.analyse import translate_and_write
 from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.parse import join_heads, make_parser
+from nmtcore.inference.parse import make_parser
 from nmtcore.inference.schemas import ATTENTION_SCHEMA, read_contrast_scores
 from nmtcore.inference.scoring import score_text_pairs
 from nmtcore.inference.text import read_text
@@ -38,12 +37,6 @@ from nmtcore.syntax.annotation import Annotation
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
 RUNS = {"transformer": run_settings(), "recurrent": run_settings(HeadSelectionSettings(), **RECURRENT)}
-
-
-def model_on(folder, run, split):
-    """Name the files of a run in a folder."""
-    files = {"model": folder / "model", "features": folder / "features"}
-    return ModelOnSplit(run=run, **files, split=split, device="cpu", threads=1)
 
 
 def attention_of(folder, run, sentences):
@@ -172,7 +165,7 @@ def scores_of_heads(folder, treebank):
 def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
     result = scores_of_heads(tmp_path, treebank)
     bundle = load_observed_bundle(tmp_path / "model")
-    sources = load_sources(RUN, bundle.transforms, tmp_path / "features", "gold_a")
+    read = bundle.reader.read(list(read_text(" ".join(words) for words in SENTENCES)))
     gold = [
         heads and gold_tree(heads, words, upos) for (heads, upos), words in zip(TREES[:3], SENTENCES[:3], strict=True)
     ]
@@ -182,7 +175,7 @@ def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
     assert list(result["baselines"]) == ["left", "right", "random"]
     for name, values in result["heads"].items():
         layer, head = map(int, name.split("."))
-        trees = join_heads(sources, make_parser(bundle, "one_root", attention=(layer, head))(sources.examples))
+        trees = read.sources.heads_of_all(make_parser(bundle, "one_root", attention=(layer, head))(read.examples))
         expected = score_induction([*gold, gold_tree([], [], [])], {"mine": trees})
         assert values == expected["mine"]
         assert values["scored_words"] == 5
@@ -192,8 +185,7 @@ def test_heads_have_the_scores_of_each_head_as_a_parser(tmp_path, treebank):
 def test_the_head_that_parses_has_the_accuracy_of_the_parses_of_the_run(tmp_path, treebank):
     """They are the parses of which `gold.uas` is the score."""
     folder = tmp_path / "gold/gold_a"
-    files = {"model": tmp_path / "model", "features": tmp_path / "features", "parses": folder}
-    parse_gold(RUN, split="gold_a", **files, device="cpu", threads=1)
+    parse_gold(model_on(tmp_path, RUN, "gold_a"), parses=folder)
     parses = [row["one_root"] for row in read_rows(output_files(folder).parses)]
     gold = read_gold_trees(*treebank.values(), len(parses))
     assert scores_of_heads(tmp_path, treebank)["heads"]["1.0"] == score_induction(gold, {"run": parses})["run"]
