@@ -1,6 +1,5 @@
 """Parquet files are read in ranges, in order, with at most a row group in memory."""
 
-import gc
 import random
 from collections.abc import Sequence
 
@@ -34,18 +33,6 @@ def test_any_range_of_rows_can_be_read(tmp_path, groups, start, stop, size):
     assert [i for batch in batches for i in batch.column("id").to_pylist()] == list(range(total))[start:stop]
     assert all(0 < batch.num_rows <= size for batch in batches)
     assert row_count(tmp_path / "x") == total
-
-
-@pytest.mark.parametrize("columns", [None, ["words"]])
-def test_memory_does_not_grow_with_the_file(columns, tmp_path):
-    """The memory of a pyarrow iterator over all row groups grows fourfold here; one batch or two may be alive."""
-    peaks = []
-    for groups in (10, 80):
-        write(tmp_path / "x", [2000] * groups)
-        gc.collect()
-        before = pa.total_allocated_bytes()
-        peaks.append(max(pa.total_allocated_bytes() - before for _ in read_batches(tmp_path / "x", columns=columns)))
-    assert peaks[1] < 3 * peaks[0]
 
 
 @given(st.sets(st.integers(0, 60)), st.integers(0, 61), st.integers(1, 9))
@@ -92,9 +79,3 @@ def test_a_file_without_a_column_is_an_error(tmp_path):
     write_rows(path, pa.schema([("id", pa.int64())]), [{"id": 1}])
     with pytest.raises(UserError, match=r"it has no column words\): delete it and run the workflow again"):
         list(read_rows(path, columns=["id", "words"]))
-
-
-def test_a_missing_file_is_an_error_that_says_how_to_make_it(tmp_path):
-    for read in (row_count, lambda path: list(read_rows(path))):
-        with pytest.raises(UserError, match=r"/x does not exist: run the workflow, which makes it\."):
-            read(tmp_path / "x")

@@ -19,7 +19,6 @@ which means one thing; every file begins with those that it uses:
     M  beams: per sentence
     N  target tokens: the real ones of a batch, flattened
     O  packed: linear layers that are computed as one
-    P  parts: of sentences, as a model reads them
     Q  queries: query positions of attention
     R  runs: of a system, one per seed
     S  source: prefix, subwords, `</s>` (in code for either side of a batch: positions of that side)

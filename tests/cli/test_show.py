@@ -86,7 +86,6 @@ def test_what_is_left_out_is_said_on_the_page_and_in_the_terminal(show):
     [
         ([], b"\n \n", "nmtcore show: standard input contains no sentences."),
         ([], b"the\n\xff\n", "nmtcore show: standard input, line 2: is not valid UTF-8 (byte 1)"),
-        ([], b"the " * 1001, "standard input, line 1: the sentence has more than 1,000 subwords: split it."),
         (["--limit", "0"], b"the\n", "0 is less than 1"),
         (["--treebank", "missing.conllu"], b"", "missing.conllu"),
         (["--treebank", os.devnull], b"", f"nmtcore show: {os.devnull} contains no sentences."),

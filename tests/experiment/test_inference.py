@@ -1,8 +1,8 @@
 """Translating test splits and parsing gold treebanks: the files written, and the batch size."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from factories import run_settings
@@ -13,15 +13,13 @@ from nmtcore.config.components import DiagonalParseSettings, HeadSelectionSettin
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
-from nmtcore.config.training import DecodingSettings, EvaluationSettings
+from nmtcore.config.training import EvaluationSettings
+from nmtcore.errors import UserError
 from nmtcore.evaluation.metrics import score_translations
 from nmtcore.evaluation.scores import score_tests
-from nmtcore.experiment import inference, training
-from nmtcore.experiment.inference import translate_split
+from nmtcore.experiment.inference import ModelOnSplit, parse_gold, translate_split
 from nmtcore.features.examples import syntax_schema
 from nmtcore.files import read_json, read_lines
-from nmtcore.inference.bundle import load_bundle
-from nmtcore.model import trees
 from nmtcore.parquet import read_rows, write_rows
 
 SENTENCES = [["the", "cat", "."], ["dog"], ["the", "dog"], ["a", "cat"]]
@@ -32,18 +30,15 @@ def translate(folder: Path, run: RunSettings) -> None:
     corpora = {split: write_corpus(folder / f"{split}.parquet", SENTENCES) for split in run.tests}
     for split, side in product(run.tests, SIDES):
         write_tokens(folder / f"features/{split}.{side}.parquet", SENTENCES[:3])
-    model = write_bundle(folder / "model", run)
+    write_bundle(folder / "model", run)
     for split, corpus in corpora.items():
-        folders = {"features": folder / "features", "hypotheses": folder / "hypotheses" / split}
-        translate_split(run, split=split, model=model, **folders, corpus=corpus, device="cpu", threads=1)
+        translate_split(model_on(folder, run, split), corpus=corpus, hypotheses=folder / "hypotheses" / split)
 
 
-def validate(folder: Path, run: RunSettings) -> dict:
-    """Score the model's translations of dev as a training does."""
-    bundle = load_bundle(folder / "model")
-    files = {"segmentation": folder / "segmentation", "features": folder / "features"}
-    job = SimpleNamespace(**files, dev_corpus=folder / "dev.parquet")
-    return training._validator(run, bundle.vocabularies, bundle.transforms, job)(bundle.model)
+def model_on(folder: Path, run: RunSettings, split: str) -> ModelOnSplit:
+    """Name the files of a run in a folder."""
+    files = {"model": folder / "model", "features": folder / "features"}
+    return ModelOnSplit(run=run, **files, split=split, device="cpu", threads=1)
 
 
 def written_files(folder: Path) -> list[str]:
@@ -70,40 +65,15 @@ def test_translations_are_written_next_to_their_references(tmp_path: Path, text)
     assert scores["uas"]["test"]["argmax"]["sentences"] == 3
 
 
-def test_validation_counts_a_translation_as_empty_if_the_trees_of_its_source_are_too_large(
-    tmp_path: Path, monkeypatch, capsys
-):
-    parts = {"evaluation": EvaluationSettings(text="tokens"), "decoding": DecodingSettings(beam=1), "tests": ("dev",)}
-    run = run_settings(HeadSelectionSettings(), **RECURRENT, **parts)
-    translate(tmp_path, run)
-    texts, references = (read_lines(tmp_path / f"hypotheses/dev/{name}.txt") for name in ("translations", "references"))
-
-    def score(lines):
-        return score_translations(lines, references, EvaluationSettings(text="tokens"))
-
-    assert validate(tmp_path, run)["bleu"] == score(texts)["bleu"]
-    monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
-    monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 2)
-    assert validate(tmp_path, run)["bleu"] == score(["", *texts[1:]])["bleu"]
-    says = "A validation translates no sentence of more than 2 subwords: the memory is too small for the trees of the"
-    assert capsys.readouterr().out.startswith(says)
-
-
 def test_the_tags_of_translations_are_written_if_the_system_predicts_them(tmp_path: Path):
-    settings = {"features": {"target": {"ccg_tags": "easyccg"}}, "tests": ("test", "dev")}
-    folders = {weight: tmp_path / f"weight{weight}" for weight in (1.0, 0.0)}
-    for weight, folder in folders.items():
+    """Tags that no loss has trained mean nothing."""
+    for weight in (1.0, 0.0):
+        folder = tmp_path / f"weight{weight}"
         tags = [{"id": i, "ccg": [2] * len(words)} for i, words in enumerate(SENTENCES[:3])]
-        for split in settings["tests"]:
-            write_rows(folder / f"features/{split}.target.easyccg.parquet", syntax_schema(["ccg_tags"]), tags)
-        translate(folder, run_settings(TagAttentionSettings(width=8, weight=weight), **settings))
-    for split in settings["tests"]:
-        rows = list(read_rows(folders[1.0] / f"hypotheses/{split}/tags.parquet"))
-        assert [row["id"] for row in rows] == [0, 1, 2]
-        texts = read_lines(folders[1.0] / f"hypotheses/{split}/translations.txt")
-        assert [" ".join(row["words"]) for row in rows] == texts
-        assert all(len(row["words"]) == len(row["tags"]) for row in rows)
-    assert not any("tags" in name for name in written_files(folders[0.0])), "these tags mean nothing"
+        write_rows(folder / "features/test.target.easyccg.parquet", syntax_schema(["ccg_tags"]), tags)
+        components = TagAttentionSettings(width=8, weight=weight)
+        translate(folder, run_settings(components, features={"target": {"ccg_tags": "easyccg"}}))
+        assert ("test/tags.parquet" in written_files(folder)) == (weight > 0)
 
 
 def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Path):
@@ -113,11 +83,17 @@ def test_the_untrained_model_parses_treebanks_if_trees_are_induced(tmp_path: Pat
     bundles = {seed: write_bundle(tmp_path / f"model{seed}", run, seed=seed) for seed in (1, 2)}
     parses = {}
     for seed, bundle in bundles.items():
-        folders = {"model": bundle, "features": tmp_path / "features", "parses": tmp_path / f"gold{seed}"}
-        inference.parse_gold(run, split="gold_a", **folders, device="cpu", threads=1)
+        parse_gold(replace(model_on(tmp_path, run, "gold_a"), model=bundle), parses=tmp_path / f"gold{seed}")
         for name in ("parses.parquet", "untrained.parquet"):
             parses[seed, name] = list(read_rows(tmp_path / f"gold{seed}" / name))
     untrained = parses[1, "untrained.parquet"]
     assert untrained == parses[2, "untrained.parquet"] == parses[1, "parses.parquet"]
     assert untrained != parses[2, "parses.parquet"]
     assert [len(row["one_root"]) for row in untrained] == [len(words) for words in SENTENCES]
+
+
+def test_a_model_of_another_data_set_is_refused(tmp_path: Path):
+    write_bundle(tmp_path / "model", run_settings())
+    measured = model_on(tmp_path, replace(run_settings(), dataset="other"), "test")
+    with pytest.raises(UserError, match=r"/model was trained on the data set \w+, not on other"):
+        measured.load()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment.test_inference import model_on
 from factories import run_settings
 from inference.tiny import RECURRENT, write_bundle, write_tokens
 
@@ -13,7 +14,6 @@ from nmtcore.config.runs import SentencesSettings
 from nmtcore.corpus.contrasts import CONTRASTS_SCHEMA
 from nmtcore.errors import UserError
 from nmtcore.experiment.inference import (
-    ModelOnSplit,
     measure_attention,
     measure_contrasts,
     measure_gates,
@@ -29,12 +29,6 @@ from nmtcore.syntax.annotation import Annotation
 
 SENTENCES = [["the", "cat", "dog", "."], ["dog"], ["the", "dog", "a", "cat"], []]
 RUNS = {"transformer": run_settings(), "recurrent": run_settings(HeadSelectionSettings(), **RECURRENT)}
-
-
-def model_on(folder, run, split):
-    """Name the files of a run in a folder."""
-    files = {"model": folder / "model", "features": folder / "features"}
-    return ModelOnSplit(run=run, **files, split=split, device="cpu", threads=1)
 
 
 def attention_of(folder, run, sentences):

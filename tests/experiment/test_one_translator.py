@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from experiment.test_inference import model_on
 from factories import run_settings
 from inference.test_raw import Chain
 from inference.tiny import RECURRENT, write_bundle
@@ -24,17 +25,16 @@ from nmtcore.config.datasets import ExistingSettings
 from nmtcore.config.features import LABEL_COLUMNS, InterleaveSettings
 from nmtcore.config.training import DecodingSettings, EvaluationSettings
 from nmtcore.experiment import training
-from nmtcore.experiment.inference import ModelOnSplit, measure_attention, parse_gold, translate_split
+from nmtcore.experiment.inference import parse_gold, translate_split
 from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.files import read_lines, write_json
 from nmtcore.inference.analyse import translate_and_write
-from nmtcore.inference.attention import load_observed_bundle
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.parse import make_parser, parse_sentences
 from nmtcore.inference.text import read_text
 from nmtcore.parquet import read_rows, write_rows
 
-LINES = ["the cat", "", "the dog .", "  ", "a the cab " * 6, "abcdeghabcdegh the", "cat " * 8, "the"]
+LINES = ["the cat", "", "the dog .", "  ", "a the cab " * 6, "abcdeghabcdegh the", "cat " * 8, "the", "a the cat the"]
 LONGEST = 5
 PARSED = {"source": {"trees": "parser"}}
 
@@ -60,7 +60,8 @@ SYSTEMS = {
 
 @pytest.fixture(autouse=True)
 def _limits(monkeypatch):
-    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", LONGEST)
+    for module in ("features.sources", "inference.text", "experiment.load_examples"):
+        monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", LONGEST)
     monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: Chain())
 
 
@@ -119,9 +120,8 @@ def run_of(name, **decoding):
 
 def translated(folder, run, split="dev"):
     """Translate a split as the workflow does; return the folder of its outputs."""
-    files = {"features": folder / "features", "corpus": folder / f"{split}.parquet"}
     hypotheses = folder / f"hypotheses/{split}"
-    translate_split(run, split=split, model=folder / "model", hypotheses=hypotheses, **files, device="cpu", threads=1)
+    translate_split(model_on(folder, run, split), corpus=folder / f"{split}.parquet", hypotheses=hypotheses)
     return hypotheses
 
 
@@ -130,16 +130,17 @@ def test_translations_are_the_same(name, tmp_path, capsys):
     run = run_of(name, beam=3)
     bundle = write_features(tmp_path, run)
     output = translated(tmp_path, run)
-    assert "dev, line 5: very long, read in " in capsys.readouterr().out
+    left_out = [f"line {number}: left out, since it has more than {LONGEST} subwords." for number in (5, 6, 7)]
+    assert capsys.readouterr().out.splitlines()[:3] == [f"dev, {message}" for message in left_out]
     for beam, file in ((3, "translations.txt"), (1, "greedy.txt")):
         lines = read_lines(output / file)
-        assert lines[1] == lines[3] == ""
+        assert not any(lines[number] for number in (1, 3, 4, 5, 6))
         for size in (1, 3, 100):
             settings = replace(run.decoding, beam=beam, batch_sentences=size)
             assert list(bundle.translate(LINES, settings)) == lines
             assert list(bundle.translate(LINES, settings)) == [next(bundle.translate([own], settings)) for own in LINES]
-    assert len({*lines}) > 3
-    assert "standard input, line 5: very long, translated in " in capsys.readouterr().err
+    assert len({*lines}) > 1
+    assert capsys.readouterr().err.splitlines()[:3] == [f"standard input, {message}" for message in left_out]
     assert len(read_lines(output / "references.txt")) == len(LINES)
 
 
@@ -163,8 +164,7 @@ def test_validation_translates_alike(name, tmp_path, monkeypatch):
 def test_parses_are_the_same(name, tmp_path):
     run = run_of(name, beam=1)
     bundle = write_features(tmp_path, run)
-    files = {"features": tmp_path / "features", "parses": tmp_path / "gold"}
-    parse_gold(run, split="gold_a", model=tmp_path / "model", **files, device="cpu", threads=1)
+    parse_gold(model_on(tmp_path, run, "gold_a"), parses=tmp_path / "gold")
     for folder in (translated(tmp_path, run), tmp_path / "gold"):
         rows = list(read_rows(folder / "parses.parquet"))
         for method in ("argmax", *["one_root", "many_roots"] * bundle.model.parser.points_to_root):
@@ -186,36 +186,3 @@ def test_tags_are_the_same(name, tmp_path):
         assert row == other
         assert " ".join(row["words"]) == text
     assert rows[1]["words"] == rows[3]["words"] == []
-
-
-@pytest.mark.parametrize("name", ["plain", "pascal"])
-def test_attention_is_the_same(name, tmp_path):
-    run = run_of(name, beam=2)
-    write_features(tmp_path, run)
-    model = {"run": run, "model": tmp_path / "model", "features": tmp_path / "features"}
-    measured = ModelOnSplit(**model, split="test", device="cpu", threads=1)
-    measure_attention(measured, sentences=6, output=tmp_path / "measured")
-    list(translate_and_write(load_observed_bundle(tmp_path / "model"), LINES[:6], attention=tmp_path / "attention"))
-    rows, expected = (list(read_rows(tmp_path / file)) for file in ("measured", "attention"))
-    for row, other in zip(rows, expected, strict=True):
-        for weights, other_weights in zip(row.pop("weights"), other.pop("weights"), strict=True):
-            np.testing.assert_allclose(weights, other_weights, atol=2e-4)
-        assert row == other
-    assert {row["id"] for row in rows} == {0, 2, 4, 5}
-    assert max(row["part"] for row in rows) > 1
-
-
-def test_a_very_long_line_is_translated_as_its_parts_are(tmp_path):
-    """A plain loop takes words as long as they fit."""
-    run = run_of("plain", beam=3)
-    bundle = write_features(tmp_path, run)
-    parts, size = [[]], 0
-    for word in LINES[4].split():
-        pieces = len(bundle.segmenters["source"].segment([word]).pieces)
-        if size + pieces > LONGEST:
-            parts, size = [*parts, []], 0
-        parts[-1].append(word)
-        size += pieces
-    assert len(parts) > 3
-    expected = " ".join(bundle.translate(map(" ".join, parts)))
-    assert read_lines(translated(tmp_path, run) / "translations.txt")[4] == expected

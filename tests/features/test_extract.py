@@ -6,12 +6,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pair_files import write_corpus
 
+from nmtcore.annotation.labels import LINEARISED_PARSES_SCHEMA
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import TOKENS_SCHEMA, features_of, load_examples
+from nmtcore.features.examples import (
+    LINEARISED_TOKENS_SCHEMA,
+    TOKENS_SCHEMA,
+    features_of,
+    load_examples,
+    load_linearised_parses,
+)
 from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.features.syntax import syntax_batch
+from nmtcore.files import write_text
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
@@ -41,7 +49,7 @@ def test_features_are_extracted_and_loaded(tmp_path):
         ([], failed("empty")),
         ([3], failed("why")),
     ]
-    count = 4001
+    count = 40
     ids = [2 * k for k in range(3 * count)]
     write_features(tmp_path, sentences * count, ids=ids)
     rows = extract(tmp_path)
@@ -56,12 +64,6 @@ def test_features_are_extracted_and_loaded(tmp_path):
     examples = load_examples(tmp_path, "train", features={"source": {"trees": "spacy"}}, target=False)
     assert examples.source.features["governor"][0].tolist() == [1, -1, 1]
     assert set(examples.source.features) == {"governor", "deprel", "parent_position"}
-
-
-def test_annotations_without_features_are_an_error(tmp_path):
-    write_features(tmp_path, [([1, 2], Annotation(ccg=["obj", "x"]))])
-    with pytest.raises(UserError, match="no features are computed from constituency"):
-        extract(tmp_path, annotation_names=("constituency",))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
@@ -117,3 +119,40 @@ def test_tokens_match_the_segmenter(tmp_path, name):
             assert segmenter.join(vocabulary.tokens(row["ids"])) == words
         else:
             assert row["ids"].count(UNK) == sum(word not in vocabulary.entries for word in words)
+
+
+PARSES = [["(S", "(NP", ")", ")"], None, [], ["(NP", "new", ")"], None]
+
+
+@pytest.fixture
+def segmentation(tmp_path):
+    write_text(tmp_path / "cuts/codes", "#version: 0.2\n( N\n")
+    Vocabulary.of(["(@@", "S", "(N@@", "P", ")", "n@@", "e@@"]).save(tmp_path / "cuts/target.vocab")
+    return tmp_path / "cuts"
+
+
+@pytest.mark.parametrize("kept", [None, [True, False, True, True, False]])
+@pytest.mark.parametrize("limit", [None, 0, 2])
+@pytest.mark.parametrize("per_group", [10_000, 2])
+def test_parses_are_segmented_and_missing_parses_are_marked(
+    tmp_path, segmentation, monkeypatch, kept, limit, per_group
+):
+    monkeypatch.setattr("nmtcore.parquet.ROWS_PER_GROUP", per_group)
+    rows = [{"id": 3 * i, "brackets": parse} for i, parse in enumerate(PARSES)]
+    write_rows(tmp_path / "brackets", LINEARISED_PARSES_SCHEMA, rows)
+    selection = None if kept is None else tmp_path / "selection"
+    if kept:
+        write_selection(selection, kept, range(0, 15, 3))
+    settings, output = SegmentationSettings.parse("bpe_joint_1_constituency"), tmp_path / "out"
+    options = {"column": "brackets", "side": "target", "schema": LINEARISED_TOKENS_SCHEMA, "selection": selection}
+    options |= {"segmentation": segmentation, "settings": settings}
+    extract_subwords(words=tmp_path / "brackets", output=output, **options)
+    ids, parses = load_linearised_parses(output, stop=limit)
+    expected = [(3 * i, p) for i, p in enumerate(PARSES) if kept is None or kept[i]][:limit]
+    assert ids.tolist() == [i for i, _ in expected]
+    assert parses.available.tolist() == [parse is not None for _, parse in expected]
+    segmenter = Segmenter.load(segmentation, settings, "target")
+    vocabulary = Vocabulary.load(segmentation / "target.vocab")
+    cut = [segmenter.segment(parse or []) for _, parse in expected]
+    assert [row.tolist() for row in parses.target.ids] == [vocabulary.ids(pieces) for pieces, _ in cut]
+    assert [row.tolist() for row in parses.target.word_of_subword] == [owners for _, owners in cut]

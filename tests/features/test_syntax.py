@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nmtcore.annotation.labels import dg_a, dg_b
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
-from nmtcore.features.examples import features_of, ragged_column, syntax_schema
+from nmtcore.features.examples import ragged_column, syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
 
@@ -78,24 +78,10 @@ def test_random_tags_depend_only_on_the_pair_and_the_side():
     assert row["random"] == [0]
 
 
-@pytest.mark.parametrize("name", FEATURES)
-def test_a_feature_has_only_its_columns(name):
-    batch = features([([1], Annotation(head=[0], deprel=["root"]))], (name,))
-    assert batch.schema == syntax_schema((name,))
-    assert batch.schema.names == ["id", *FEATURES[name].columns]
-
-
-def test_features_are_in_the_order_of_the_registry():
-    assert features_of(["ccg", "dependencies"]) == ("trees", "dg_a_tags", "dg_b_tags", "ccg_tags", "random_tags")
-    assert features_of(["constituency"]) == ()
-    assert syntax_schema(("ccg_tags", "pos_tags")).names == ["id", "upos", "xpos", "ccg"]
-
-
 @pytest.mark.parametrize(
     ("annotation", "message"),
     [
         (Annotation(head=[0, 1]), "pair 1: the annotation has 2 words, but the subwords have 3"),
-        (Annotation(head=[0, 1, 1], upos=["X"]), "pair 1: the annotation has 1 words, but the subwords have 3"),
         (Annotation(head=[0, 1, 1], deprel=["X"] * 2), "pair 1: the annotation has 2 words, but the subwords have 3"),
     ],
 )

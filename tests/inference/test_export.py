@@ -2,6 +2,7 @@
 
 import re
 import sys
+import unicodedata
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +25,7 @@ from nmtcore.config.corpora import SegmentationSettings, WordsSettings
 from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
 from nmtcore.config.stages import MANIFESTS
 from nmtcore.config.training import DecodingSettings
+from nmtcore.corpus.tokenisation import WordTokenizer
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.bundle import load_bundle
@@ -198,6 +200,48 @@ def test_the_folder_says_how_to_make_the_input_and_under_which_licences_the_data
     (entry,) = about["licences"]
     assert (entry["name"], entry["licence"], entry["citation"]) == ("news", "CC BY 4.0", "A paper")
     assert "$" not in (folder / "README.md").read_text(encoding="utf-8")
+
+
+WORDS = [
+    ("tr", WordsSettings(normalise="nfc", apostrophes="keep"), "Ankara'da «Ka\u0308se» var؟"),
+    ("fr", WordsSettings(apostrophes="keep"), "C’est « bon »."),
+    ("yue", WordsSettings(kind="spacy", language="zh"), "他买 了 iPhone。"),
+    ("th", WordsSettings(kind="characters", normalise="nfc"), "ที่ บ้าน iPhone 12"),
+]
+
+
+@pytest.mark.parametrize(("language", "words", "text"), WORDS)
+def test_what_the_folder_says_is_enough_to_split_and_join_words(language, words, text, tmp_path):
+    """By the steps of the README, and nothing of nmtcore."""
+    import regex
+    import sacremoses
+    import spacy
+
+    _, folder = export(tmp_path, words=dict.fromkeys(("source", "target"), words), source=language, target=language)
+    about = read_json(folder / "nmtcore.json")["words"]["source"]
+    given = unicodedata.normalize("NFC", text) if about["normalise"] == "nfc" else text
+    moses = sacremoses.MosesTokenizer(lang=about["language"])
+    if about["tokeniser"] == "characters":
+        split = [about["space"] if own.isspace() else own for own in regex.findall(about["characters"], given)]
+    elif about["tokeniser"] == "spacy":
+        split = []
+        for token in spacy.blank(about["language"]).make_doc(given):
+            split += [token.text] + [about.get("space", "")] * bool("space" in about and token.whitespace_)
+    elif "within" in about:
+        marks = iter(regex.findall(about["within"], given))
+        marked = moses.tokenize(regex.sub(about["within"], about["within_mark"], given), escape=False)
+        split = [regex.sub(about["within_mark"], lambda _: next(marks), own) for own in marked]
+    else:
+        split = moses.tokenize(given, escape=False)
+    own = WordTokenizer(words, language)
+    assert split == own.split(text)
+    if "space" in about:
+        joined = "".join(split).replace(about["space"], " ")
+    else:
+        joined = sacremoses.MosesDetokenizer(lang=language).detokenize(split, unescape=False)
+        joined = regex.sub(about["closing"], "", joined) if "closing" in about else joined
+        joined = regex.sub(about["quoted"], r"\1\2\3", joined) if "quoted" in about else joined
+    assert joined == own.join(split) == given
 
 
 def test_a_bundle_reads_and_writes_text_as_its_data_set_does(tmp_path):

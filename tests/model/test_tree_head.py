@@ -74,7 +74,7 @@ def test_parses_are_the_best_trees_of_the_plain_scores_summed_over_subwords(make
                 expected[dependent, 0 if dependent == head else head + 1] += oracle.tree_scores[i, j]
         expected[np.arange(len(expected)), np.arange(len(expected)) + 1] = -np.inf
         np.testing.assert_allclose(scores_W1W, expected, rtol=1e-5, atol=1e-5)
-        assert (parse_of(scores_W1W, to_root=True).one_root == 0).sum() == 1
+        assert (parse_of(scores_W1W, to_root=True)["one_root"] == 0).sum() == 1
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -230,12 +230,6 @@ LINES = (
 )  # fmt: skip
 """What the models read: sentences of the demo's words, and odd ones."""
 GERMAN = "Der Mann sieht den Hund ."
-CONTRAST = (
-    "source\tright\twrong\tphenomenon\tdistance\n"
-    "The keys in the box gleam .\tDie Schlüssel im Kasten glänzen .\tDie Schlüssel im Kasten glänzt .\tnumber\t3\n"
-    "The dog sleeps .\tDer Hund schläft .\tDer Hund schlafen .\tnumber\t\n"
-    "He says that she sleeps .\tEr sagt, dass sie schläft .\tEr sagt, dass schläft sie .\tverb\t2\n"
-)
 SYSTEMS = {
     "en2de": ("transformer_base", "depparse_l1", "pascal", "sennrich_haddow", "sisa", "sa_nmt_shared"),
     "de2en": ("tag_attention", "interleaved", "multitask"),
@@ -251,7 +245,6 @@ def record_models(work: Workplace) -> Values:
     work.make(*(f"results/smoke/{dataset}/{system}.bleu" for dataset, system in runs), settings=folders)
     work.write("in.txt", "\n".join(LINES) + "\n")
     work.write("out.txt", (GERMAN + "\n") * len(LINES))
-    work.write("pairs.tsv", CONTRAST)
     values = dict(at_once(lambda run: (run[1], model_values(work, *run)), runs))
     return {**values, "results": stable(work.nmtcore("results", "results", "--all").output)}
 
@@ -286,7 +279,6 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
         "parse, head 0.1": (["parse", model, "--attention", "0.1"], str),
         "attention": (["translate", model, "--attention", f"{own}.attention.parquet"], str),
         "logprob": (["logprob", model, *texts], numbers_in_text),
-        "contrast": (["logprob", model, "--pairs", "pairs.tsv"], numbers_in_text),
         "export": (["export", model, "--to", "ctranslate2", f"{own}.exported"], str),
     }
     values = folder_values(work.folder / run, *RUN_FILES)

@@ -1,4 +1,7 @@
-"""Sources as models translate and parse them, in the workflow and on the command line."""
+"""Sources as models translate and parse them, in the workflow and on the command line.
+
+Shapes: W words.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

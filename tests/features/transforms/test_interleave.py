@@ -1,5 +1,6 @@
 """Interleaved tags, against an obvious loop over words; stripping them from translations, also from broken ones."""
 
+from dataclasses import replace
 from io import StringIO
 
 import numpy as np
@@ -172,23 +173,6 @@ def tagged_words(transforms, vocabulary, ids):
     return tagged
 
 
-@pytest.mark.parametrize(
-    ("entries", "tagged"),
-    [
-        ([N], []),
-        ([N, "the", NP, "cat", N], [("the", "N"), ("cat", "<NP>")]),
-        ([N, "ca@@", NP, "t", N, "dog"], [("cat", "N"), ("dog", "N")]),
-        ([N, "dog", NP, "ca@@"], [("dog", "N"), ("ca", "<NP>")]),
-        (["<unk>", tag_entry("<unk>"), "the"], [("<unk>", None), ("the", "<unk>")]),
-    ],
-)
-def test_words_of_hypotheses_with_their_tags(entries, tagged):
-    transforms, vocabularies = transforms_of(TARGET)
-    ids = [vocabularies["target"].entries.index(entry) for entry in entries]
-    assert transforms.words(ids, vocabularies["target"], SEGMENTER) == [word for word, _ in tagged]
-    assert tagged_words(transforms, vocabularies["target"], ids) == tagged
-
-
 @given(st.lists(st.sampled_from([N, NP, "the", "ca@@", "t", "a@@", "."]), max_size=12))
 def test_tags_of_any_hypothesis_by_a_loop(entries):
     """Words are runs of pieces up to one that ends a word, whatever tags are between them."""
@@ -218,16 +202,6 @@ def test_tags_of_sources_are_stripped_but_are_no_tags_of_targets():
     assert not transforms.tags_targets
 
 
-def test_limits_of_length_double_if_targets_have_tags():
-    settings = DecodingSettings(max_length=70, max_length_ratio=1.5, max_length_extra=10)
-    plain, doubled = (70, 1.5, 10), (140, 3.0, 20)
-    for transforms, limits in (([TARGET], doubled), ([SOURCE], plain), ([SOURCE, TARGET], doubled)):
-        changed = transforms_of(*transforms)[0].search_settings(settings)
-        assert (changed.max_length, changed.max_length_ratio, changed.max_length_extra) == limits
-    alone = transforms_of(TARGET)[0].search_settings(DecodingSettings(max_length=7, max_length_ratio=None))
-    assert (alone.max_length, alone.max_length_ratio) == (14, None)
-
-
 def test_targets_of_a_second_task_have_no_tags():
     """They train their words alone."""
     transforms, vocabularies = transforms_of(ParsingTaskSettings(), TARGET)
@@ -240,3 +214,12 @@ def test_targets_of_a_second_task_have_no_tags():
     assert ids_and_words(changed.source)[0] == [[start, 5, start], [second, 5, second], [start, 6, start]]
     labels = changed.target.features["ccg"]
     assert [row.tolist() for row in labels] == [[2, 3], [NO_LABEL] * 2, [NO_LABEL]]
+
+
+def test_limits_of_length_double_if_targets_have_tags():
+    settings = DecodingSettings(max_length=70, max_length_ratio=1.5, max_length_extra=10)
+    assert transforms_of(SOURCE)[0].search_settings(settings) == settings
+    doubled = replace(settings, min_length=2, max_length=140, max_length_ratio=3.0, max_length_extra=20)
+    assert transforms_of(SOURCE, TARGET)[0].search_settings(settings) == doubled
+    no_ratio = DecodingSettings(max_length=7, max_length_ratio=None)
+    assert transforms_of(TARGET)[0].search_settings(no_ratio).max_length_ratio is None

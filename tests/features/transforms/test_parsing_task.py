@@ -76,8 +76,3 @@ def test_words_of_the_text_keep_their_numbers(sentences, prefix):
     words_BS = enclosed.padded(fill=NO_WORD, offset=prefix, width=width)
     text_BS = plain.source.word_of_subword.padded(fill=NO_WORD, offset=prefix + 1, width=width)
     assert TASK.text_words(words_BS).tolist() == text_BS.tolist()
-
-
-def test_tags_are_stripped():
-    assert TASK.strip(["a", tag_entry("<TR>"), "<TR>", tag_entry("<PA>"), "<PA>"]) == ["a", "<TR>", "<PA>"]
-    assert TASK.strip([]) == []
