@@ -1,6 +1,6 @@
 """Frames: the numbers of a table as rows, each computed once; pages, charts, the report and the ledger read them.
 
-Shapes: A draws, B sentences.
+Shapes: A draws, B sentences, R runs.
 """
 
 import json
