@@ -7,13 +7,8 @@ from campaigns.damage import damaged_bytes, damaged_json
 from factories import run_settings
 from inference.tiny import RECURRENT, write_bundle
 
-<<<<<<< HEAD
-from nmtcore.config.components import DepParseSettings, TagAttentionSettings
-from nmtcore.inference.bundle import MANIFEST, load_bundle
-=======
 from nmtcore.config.components import DepParseSettings, TagAttentionSettings
 from nmtcore.inference.bundle import load_bundle
->>>>>>> s/infer
 
 RUNS = (
     run_settings(), run_settings(DepParseSettings(layer=0)), run_settings(**RECURRENT),

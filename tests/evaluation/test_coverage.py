@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from evaluation.test_differences import sampled_runs
 
-from nmtcore.evaluation.compare import FALSE_ALARMS, difference_of
+from nmtcore.evaluation.compare import (
+    FALSE_ALARMS,
+    Term,
+    contrast_of,
+    correlation_of,
+    difference_of,
+    values_without_sentences,
+)
+from nmtcore.tables.cells import slope_weights
 
 SIMULATIONS, SENTENCES = 2000, 80
 DELTA = 0.4
@@ -72,3 +80,54 @@ def test_with_one_seed_equal_systems_often_seem_to_differ():
         low, high = difference_of(*pair).interval
         alarms += not low <= 0 <= high
     assert 100 * alarms / 2000 == pytest.approx(FALSE_ALARMS, abs=1.5)
+
+
+def share_covered(true, simulated):
+    """Return how many of the intervals of `SIMULATIONS` simulated results contain the true value."""
+    results = [simulated() for _ in range(SIMULATIONS)]
+    return sum(result.interval[0] <= true <= result.interval[1] for result in results) / SIMULATIONS
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_intervals_contain_the_true_slope(seeds):
+    """94 to 97 %, of six layers with a slope of .2 a layer."""
+    rng, weights = np.random.default_rng(seeds), slope_weights(range(6))
+
+    def simulated():
+        scores = [(0.2 * layer + SPREAD * rng.standard_normal(seeds)).tolist() for layer in range(6)]
+        return contrast_of([Term(weights[layer], values_without_sentences(scores[layer]), layer) for layer in range(6)])
+
+    assert 0.94 <= share_covered(0.2, simulated) <= 0.97
+
+
+@pytest.mark.parametrize("shared", [0.0, 3.0], ids=["own noise", "noise of the run"])
+def test_intervals_contain_the_true_difference_of_differences(shared):
+    """94 to 97 % of gains on one part of a test minus those on another, though a run is good or bad on both.
+
+    If the two parts' noise counted as independent, it would be all but 100 % with noise of the run.
+    """
+    rng, seeds = np.random.default_rng(1), 5
+
+    def simulated():
+        terms = []
+        for weight, runs in ((1, "system"), (-1, "baseline")):
+            common = shared * SPREAD * rng.standard_normal(seeds)
+            for sign, part in ((weight, "long"), (-weight, "other")):
+                scores = DELTA * (runs == "system" and part == "long") + common + SPREAD * rng.standard_normal(seeds)
+                terms.append(Term(sign, values_without_sentences(scores.tolist()), runs, part))
+        return contrast_of(terms)
+
+    assert 0.94 <= share_covered(DELTA, simulated) <= 0.97
+
+
+@pytest.mark.parametrize(("true", "groups", "systems"), [(0.0, 4, 5), (0.6, 4, 5), (0.6, 1, 8)])
+def test_intervals_contain_the_true_correlation(true, groups, systems):
+    """94 to 96.5 %, whatever separates the groups."""
+    rng = np.random.default_rng(systems)
+
+    def simulated():
+        drawn_GS2 = rng.standard_normal((groups, systems, 2))
+        drawn_GS2[..., 1] = true * drawn_GS2[..., 0] + math.sqrt(1 - true**2) * drawn_GS2[..., 1]
+        return correlation_of((drawn_GS2 + 9 * rng.standard_normal((groups, 1, 2))).tolist())
+
+    assert 0.94 <= share_covered(true, simulated) <= 0.965

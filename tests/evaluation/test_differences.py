@@ -13,8 +13,11 @@ from nmtcore.evaluation.compare import (
     SAMPLES,
     SEED,
     SampledScores,
+    Term,
     bootstrap_weights,
     compare_systems,
+    contrast_of,
+    correlation_of,
     difference_of,
     expected_agreement,
     holm,
@@ -22,7 +25,9 @@ from nmtcore.evaluation.compare import (
     score_interval,
     student_quantile,
     student_tail,
+    values_without_sentences,
 )
+from nmtcore.tables.cells import slope_weights
 
 EVALUATION = EvaluationSettings(tokenize="none")
 
@@ -196,3 +201,31 @@ def test_agreement_is_as_published():
     assert expected_agreement("ribes", 1) is None
     without_difference = [expected_agreement(metric, 0) for metric in ("bleu", "chrf")]
     assert "at {:.0f} % (BLEU) and {:.1f} % (chrF)".format(*without_difference) in MEANING
+
+
+def test_slopes_and_correlations_are_numpys():
+    rng = np.random.default_rng(3)
+    places, scores_SR = [1.0, 2.0, 4.0, 8.0], rng.standard_normal((4, 3))
+    terms = [
+        Term(weight, values_without_sentences(list(scores_R)), place)
+        for weight, place, scores_R in zip(slope_weights(places), places, scores_SR, strict=True)
+    ]
+    assert contrast_of(terms).delta == pytest.approx(np.polyfit(places, scores_SR.mean(axis=1), 1)[0])
+    pairs = rng.standard_normal((9, 2))
+    result = correlation_of([pairs.tolist()])
+    assert result.delta == pytest.approx(np.corrcoef(pairs.T)[0, 1])
+    assert (result.p < 0.05) == (not result.interval[0] <= 0 <= result.interval[1])
+    assert correlation_of([pairs[:2].tolist(), pairs[2:4].tolist()]) is None  # two degrees of freedom
+
+
+def test_a_runs_noise_on_two_parts_of_a_test_counts_together():
+    """Each seed is 2 points better on both parts: what it gains more on one of them has no noise of seeds."""
+    on_long, on_others = [10.0, 12.0, 14.0], [20.0, 22.0, 24.0]
+    terms = [
+        Term(weight, values_without_sentences(scores), "system", part)
+        for weight, scores, part in ((1, on_long, "long"), (-1, on_others, "others"))
+    ]
+    together = contrast_of(terms)
+    assert (together.delta, together.seed_error) == (-10, 0)
+    apart = contrast_of([term._replace(runs=term.test) for term in terms])
+    assert apart.seed_error == pytest.approx(math.sqrt(2 * 4 / 3))

@@ -226,7 +226,7 @@ def claimed(**keys):
         (claimed(difference="big"), "claims: unknown fact 'big'"),
         (claimed(controls=["deparse_l1"]), "table_1: unknown system 'deparse_l1'. Did you mean depparse_l1"),
         (claimed(systems=[]), "claims: 'So' lacks a system"),
-        (claimed(margin=2), "claims[0]: margin concerns the direction no_gain only, not gain"),
+        (claimed(margin=2), "claims[0]: margin concerns the directions no_gain and none only, not gain"),
         (claimed(baseline_columns=[BLEU]), "1 baseline_columns for 0 columns"),
         (
             claimed(columns=[BLEU], baseline_columns=[BLEU]),

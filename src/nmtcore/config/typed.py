@@ -309,7 +309,7 @@ Width = Annotated[int, Range(least=1, most=1_000_000)]
 LayerCount = Annotated[int, Range(least=1, most=1000)]
 """The number of layers of a stack; Wang et al. (2022, DeepNet) trained a transformer of 1,000 layers in all."""
 Distance = Annotated[int, Range(least=1, most=1000)]
-"""A distance between two tokens; of a longer text, at most 1,000 subwords are translated at once."""
+"""A distance between two tokens; a sentence has at most 1,000 subwords."""
 Amount = Annotated[int, Range(least=0)]
 """A number of things, perhaps none."""
 Index = Annotated[int, Range(least=0)]

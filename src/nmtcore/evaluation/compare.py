@@ -106,11 +106,6 @@ class SampledScores(NamedTuple):
         return self.sampled_RA.mean(axis=0)
 
     @property
-    def seed_variance(self) -> float | None:
-        """The variance of the mean score that comes from the seeds; None with one run."""
-        return variance(self.scores) / len(self.scores) if len(self.scores) > 1 else None
-
-    @property
     def counted_twice(self) -> float:
         """The part of the mean's variance that is in that over runs and in that over samples; 0 of a single run.
 
@@ -120,6 +115,11 @@ class SampledScores(NamedTuple):
         runs = len(self.scores)
         own_RA = self.sampled_RA - self.mean_A
         return float(np.var(own_RA, axis=1, ddof=1).mean()) / (runs - 1) if runs > 1 else 0.0
+
+
+def values_without_sentences(values: Sequence[float]) -> SampledScores:
+    """Return numbers of runs that are not made of sentences, such as times, as scores: they have the noise of seeds."""
+    return SampledScores(values, np.zeros((len(values), 2)))
 
 
 def sampled_scores(seeds: Sequence[SentenceCounts], weights_AB: np.ndarray) -> SampledScores:
@@ -160,29 +160,45 @@ class Difference:
 
 def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
     """Compare a system with a baseline that has been scored on the same samples; their numbers of seeds may differ."""
-    return _signed_sum((1, system), (-1, baseline))
+    return contrast_of([Term(1, system, "system"), Term(-1, baseline, "baseline")])
 
 
 def score_interval(system: SampledScores) -> tuple[float, float]:
     """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
-    return _signed_sum((1, system)).interval
+    return contrast_of([Term(1, system, "system")]).interval
 
 
-def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
-    """Compare a sum of mean scores on the same samples, each with its sign, with 0.
+class Term(NamedTuple):
+    """A mean score in a weighted sum."""
 
-    The variance over seeds is the sum of those of all means (Welch-Satterthwaite; the bootstrap's variance counts as
-    known, so it is above in the formula, not below). The samples say how sentences vary together.
+    weight: float
+    sampled: SampledScores
+    runs: Hashable
+    """Its runs: what the same runs score on several tests varies together over seeds."""
+    test: Hashable = None
+    """Its sentences: scores on the same ones have the same samples, others vary independently."""
+
+
+def contrast_of(terms: Sequence[Term]) -> Difference:
+    """Compare a weighted sum of mean scores with 0: a difference, a difference of differences, a slope.
+
+    The variance over seeds is the sum of those of all runs (Welch-Satterthwaite; the bootstrap's variance counts as
+    known, so it is above in the formula, not below). The samples say how the sentences of a test vary together.
     """
-    delta = sum(sign * fmean(sampled.scores) for sign, sampled in terms)
-    sentence_error = float(np.std(sum(sign * sampled.mean_A for sign, sampled in terms), ddof=1))
+    delta = sum(term.weight * fmean(term.sampled.scores) for term in terms)
+    tests: dict[Hashable, np.ndarray | float] = {}
+    runs: dict[Hashable, list[Term]] = {}
+    for term in terms:
+        tests[term.test] = tests.get(term.test, 0.0) + term.weight * term.sampled.mean_A
+        runs.setdefault(term.runs, []).append(term)
+    sentence_error = math.sqrt(sum(float(np.var(sum_A, ddof=1)) for sum_A in tests.values()))
     seed_error, error, degrees = None, sentence_error, math.inf
-    variances = [sampled.seed_variance for _, sampled in terms]
-    if None not in variances:
-        seed_error = math.sqrt(sum(variances))
-        twice = sum(sampled.counted_twice for _, sampled in terms)
+    if all(len(term.sampled.scores) > 1 for term in terms):
+        variances = [(_seed_variance(of_runs), len(of_runs[0].sampled.scores)) for of_runs in runs.values()]
+        seed_error = math.sqrt(sum(part for part, _ in variances))
+        twice = sum(term.weight**2 * term.sampled.counted_twice for term in terms)
         error = math.sqrt(max(seed_error**2 + sentence_error**2 - twice, seed_error**2, sentence_error**2))
-        below = sum(part**2 / (len(sampled.scores) - 1) for part, (_, sampled) in zip(variances, terms, strict=True))
+        below = sum(part**2 / (seeds - 1) for part, seeds in variances)
         degrees = error**4 / below if below else math.inf
     quantile = student_quantile(0.5 + LEVEL / 2, degrees)
     return Difference(
@@ -194,6 +210,40 @@ def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
         interval=(delta - quantile * error, delta + quantile * error),
         detectable=(quantile + student_quantile(POWER, degrees)) * error,
         p=1.0 if not delta else 2 * student_tail(abs(delta) / error, degrees) if error else None,
+    )
+
+
+def _seed_variance(of_runs: Sequence[Term]) -> float:
+    """Return the variance, over the seeds of some runs, of the mean of their part of a weighted sum."""
+    per_seed = [sum(parts) for parts in zip(*([t.weight * s for s in t.sampled.scores] for t in of_runs), strict=True)]
+    return variance(per_seed) / len(per_seed)
+
+
+def correlation_of(groups: Sequence[Sequence[tuple[float, float]]]) -> Difference | None:
+    """Correlate pairs of numbers, a pair per system, within groups, such as the systems of a data set.
+
+    The mean of each group is subtracted, so that only its systems are compared. The interval is Fisher's, with the
+    degrees of freedom that the means leave, and p that of the t-test. Returns None if these are fewer than three, or
+    one of the two never varies.
+    """
+    pairs_R2 = np.concatenate([np.array(group) - np.mean(group, axis=0) for group in groups])
+    freedom = len(pairs_R2) - len(groups)
+    lengths_2 = np.linalg.norm(pairs_R2, axis=0)
+    if freedom < 3 or not lengths_2.all():
+        return None
+    correlation = float(np.clip(pairs_R2[:, 0] @ pairs_R2[:, 1] / lengths_2.prod(), -1, 1))
+    width = NormalDist().inv_cdf(0.5 + LEVEL / 2) / math.sqrt(freedom - 2)
+    place = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
+    error = math.sqrt((1 - correlation**2) / (freedom - 1))
+    return Difference(
+        delta=correlation,
+        seed_error=error,
+        sentence_error=0.0,
+        error=error,
+        degrees=freedom - 1,
+        interval=(math.tanh(place - width), math.tanh(place + width)),
+        detectable=math.tanh(width + NormalDist().inv_cdf(POWER) / math.sqrt(freedom - 2)),
+        p=2 * student_tail(abs(correlation) / error, freedom - 1) if error else 0.0,
     )
 
 

@@ -1,8 +1,9 @@
 """The records of tables: cells, what a paper prints there and what is measured here, their files, and claims."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
+from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from nmtcore.config.project import Project
@@ -18,8 +19,12 @@ AXES: tuple[str, ...] = get_args(Axis)
 Number = Annotated[float, Range(least=-1000, most=1e9)]
 """A score, a difference, a count..."""
 
-Direction = Literal["gain", "loss", "no_gain"]
-"""What a paper claims about a system and a baseline."""
+Direction = Literal["gain", "loss", "no_gain", "none"]
+"""What a paper claims about a system and a baseline, or about another number with a sign (`Comparison`)."""
+
+Comparison = Literal["difference", "gains", "slope", "correlation"]
+"""What a claim is about: a difference of two cells, a gain that is larger than another gain, the slope of the scores of
+several systems over their places (layers, numbers of heads), or how two measures of several systems correlate."""
 
 MARGIN = 1.0
 """Points of a metric (BLEU, chrF, percent) below which a gain counts as none, unless a claim names another margin."""
@@ -79,6 +84,13 @@ class Cell:
         return self.row or self.column
 
 
+def slope_weights(places: Sequence[float]) -> list[float]:
+    """Return the weights of scores whose sum is the slope of the line of least squares over their places."""
+    mean = fmean(places)
+    squares = sum((place - mean) ** 2 for place in places)
+    return [(place - mean) / squares for place in places]
+
+
 def trained_name(cell: Cell, dataset: str | None) -> str | None:
     """Name the system of a claim's cell, with the data set that it is trained on if that is not `dataset`."""
     return cell.system if cell.dataset == dataset else f"{cell.system} on {cell.dataset}"
@@ -98,6 +110,11 @@ class Claim:
     direction: Direction = "gain"
     difference: Number | None = None
     """The published difference, system minus baseline; None if it is not published or not in our copy."""
+    compares: Comparison = "difference"
+    terms: tuple[tuple[float, Cell], ...] = ()
+    """Of gains and slopes: all cells, each with its weight in the sum that is judged."""
+    pairs: tuple[tuple[Cell, Cell], ...] = ()
+    """Of a correlation: the two cells of each system and data set."""
     level: float | None = None
     """The level of significance that the paper gives; None for a sentence."""
     margin: float = MARGIN
@@ -112,7 +129,8 @@ class Claim:
     def cells(self) -> Iterator[Cell]:
         """Yield the cells that are compared, with those of the controls."""
         yield from (self.system, self.baseline)
-        for pair in self.controls:
+        yield from (cell for _, cell in self.terms)
+        for pair in (*self.pairs, *self.controls):
             yield from pair
 
 

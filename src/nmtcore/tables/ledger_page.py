@@ -31,7 +31,8 @@ _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
 the paper's, which the columns data set and test name. Upheld: our 95 % interval is on the claimed side of 0;
 contradicted: on the other side; not decided: around 0, or for the reason given. An interval from one seed decides
-nothing: it {ONE_SEED}. That a system is not better is upheld if the interval is below the margin, 1 point of the metric
+nothing: it {ONE_SEED}. A larger gain is the difference of two gains, a slope that of a line of least squares through
+the systems' scores. That a system is not better is upheld if the interval is below the margin, 1 point of the metric
 unless another is named, and contradicted if it is above 0 and not below the margin. Detectable: the smallest difference
 that we would detect with a probability of 80 %. Comparisons: ours, of which claims share one where a data set stands in
 for several. Also by: of a gain that is upheld, controls that gain over the same baseline, so that the gain may have

@@ -12,7 +12,7 @@ from nmtcore.config.files import NamedFiles, merge, named_files, read_yaml
 from nmtcore.config.registry import own_names
 from nmtcore.config.typed import build, choose
 from nmtcore.errors import UserError
-from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable
+from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable, slope_weights
 from nmtcore.tables.kinds import KINDS
 from nmtcore.tables.measures import MEASURES, measure_named
 from nmtcore.tables.settings import (
@@ -296,10 +296,17 @@ class _Reader:
                 yield self._claim(replace(cell, item=None), baseline, level=level)
 
     def _said(self, columns: Sequence[Cell]) -> Iterator[Claim]:
-        """Yield the claims of sentences: one per system, baseline, column and item."""
+        """Yield the claims of sentences: one per system, baseline, column and item; a slope has all systems."""
         by_name = {column.column: column for column in columns}
         for sentence in self.grid.claims:
             named = sentence.columns or tuple(by_name)
+            says = {key: getattr(sentence, key) for key in ("says", "direction", "margin", "compares")}
+            if sentence.places:
+                yield from (self._slope(sentence, by_name[name], says) for name in named)
+                continue
+            if sentence.correlated_with:
+                yield self._correlation(sentence, by_name, says)
+                continue
             pairs = list(zip(named, sentence.baseline_columns or named, strict=True))
             # Without `baselines`, each system is compared with itself in the other column.
             itself = bool(sentence.baseline_columns and not sentence.baselines)
@@ -307,13 +314,36 @@ class _Reader:
             systems = sentence.systems or (self.grid.system or "",)
             stated = sentence.difference
             stated = self.grid.facts[stated] if isinstance(stated, str) else stated
-            says = {key: getattr(sentence, key) for key in ("says", "direction", "margin")}
+            second_columns = dict(zip(named, sentence.beyond_columns, strict=False))
+            second_items = dict(zip(sentence.items, sentence.beyond_items, strict=False))
             for row, baseline, pair, item in product(systems, baselines, pairs, sentence.items or (None,)):
                 column, other = (by_name[name] for name in pair)
                 system, against = self._claimed(row, column, item), self._claimed(baseline or row, other, item)
                 gain = self.cells.get((item or "", column.column))
                 difference = gain.published if gain and stated is None else stated
-                yield self._claim(system, against, difference=difference, controls=sentence.controls, **says)
+                claim = self._claim(system, against, difference=difference, controls=sentence.controls, **says)
+                if sentence.compares == "gains":
+                    second = by_name[second_columns.get(column.column, column.column)]
+                    cells = [self._claimed(name, second, second_items.get(item)) for name in (row, baseline or row)]
+                    claim = _beyond(claim, *cells, stated=stated)
+                yield claim
+
+    def _slope(self, sentence: ClaimSettings, column: Cell, says: Mapping[str, Any]) -> Claim:
+        """Make a claim about the slope of systems' scores over their places; the last is compared with the first."""
+        cells = [self._claimed(row, column, None) for row in sentence.systems]
+        terms = tuple(zip(slope_weights(sentence.places), cells, strict=True))
+        claim = self._claim(cells[-1], cells[0], controls=(), **says)
+        return replace(claim, terms=terms, difference=_published_sum(terms))
+
+    def _correlation(self, sentence: ClaimSettings, columns: Mapping[str, Cell], says: Mapping[str, Any]) -> Claim:
+        """Make a claim about the correlation of two measures of systems, within each pair of columns."""
+        pairs = tuple(
+            (self._claimed(row, columns[first], None), self._claimed(row, columns[second], None))
+            for first, second in zip(sentence.columns, sentence.correlated_with, strict=True)
+            for row in sentence.systems
+        )
+        stated = sentence.difference if not isinstance(sentence.difference, str) else None
+        return replace(self._claim(*pairs[0], controls=(), **says), pairs=pairs, difference=stated)
 
     def _claimed(self, row: str, column: Cell, item: str | None) -> Cell:
         """Return the cell of a claim, also of a system that has no row."""
@@ -357,6 +387,20 @@ class _Reader:
                 splits = self.catalogue.dataset(dataset, where=self.where).splits
                 if split is not None:
                     choose(split, splits, noun="split", where=f"{self.where}: {dataset}")
+
+
+def _beyond(claim: Claim, system: Cell, baseline: Cell, *, stated: float | None) -> Claim:
+    """Make a claim about a gain one that this gain is larger than that of another pair of cells."""
+    first = ((1.0, claim.system), (-1.0, claim.baseline))
+    terms = (*first, (-1.0, system), (1.0, baseline))
+    return replace(claim, terms=terms, controls=(), difference=_published_sum(terms) if stated is None else stated)
+
+
+def _published_sum(terms: Sequence[tuple[float, Cell]]) -> float | None:
+    """Return the weighted sum of published numbers of whole tests; None if one is missing."""
+    if any(cell.published is None or cell.item for _, cell in terms):
+        return None
+    return round(sum(weight * cell.published for weight, cell in terms), 10)
 
 
 def _of(control: str, cell: Cell) -> Cell:
@@ -428,12 +472,12 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
     for name in grid.labels:
         choose(name, [*names, *datasets, *tests], noun="row, data set or test", where=f"{where}: labels")
     for claim in grid.claims:
-        for column in (*claim.columns, *claim.baseline_columns):
+        for column in (*claim.columns, *claim.baseline_columns, *claim.beyond_columns, *claim.correlated_with):
             choose(column, by_name, noun="column", where=f"{where}: claims")
         _check_second_columns(claim, by_name, where=f"{where}: claims: '{claim.says}'")
         if isinstance(claim.difference, str):
             choose(claim.difference, grid.facts, noun="fact", where=f"{where}: claims")
-        baselines = claim.baselines or claim.baseline_columns or grid.baselines
+        baselines = claim.baselines or claim.baseline_columns or grid.baselines or claim.places or claim.correlated_with
         if not (claim.systems or grid.system) or not baselines:
             raise UserError(f"{where}: claims: '{claim.says}' lacks a system or a baseline.")
 

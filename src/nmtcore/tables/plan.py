@@ -1,6 +1,6 @@
 """Plan tables: the runs, data sets and splits behind each cell and claim, and the files that they need."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
@@ -281,28 +281,38 @@ class _Planner:
     def _claim(self, claim: Claim) -> Claim:
         """Plan a claim, or say why it cannot be decided; then it needs no control."""
         system, baseline = self._with_runs(claim.system), claim.baseline
+        terms = [(weight, self._with_runs(cell)) for weight, cell in claim.terms]
+        pairs = [tuple(map(self._with_runs, pair)) for pair in claim.pairs]
+        more = [*(cell for _, cell in terms), *(cell for pair in pairs for cell in pair)]
         elsewhere = baseline.elsewhere or baseline.system in self.paper.settings.others
         quoted = elsewhere and not self._is_other(baseline.system)
         baseline = baseline if quoted else self._with_runs(baseline)
-        reason = system.reason or baseline.reason
+        reason = next((cell.reason for cell in (system, baseline, *more) if cell.reason), "")
         if quoted:
             reason = reason or f"{baseline.system} is a result that the paper quotes from others"
         elif system.runs is None and not reason:
             reason = "the paper names no data set" if system.ours is None else f"{system.system} is no system"
-        elif system.runs == baseline.runs:
-            names = " and ".join(dict.fromkeys(str(cell.dataset) for cell in (system, baseline)))
+        elif same := next((pair for pair in _told_apart(claim, system, baseline, more) if _is_same(*pair)), None):
+            names = " and ".join(dict.fromkeys(str(cell.dataset) for cell in same))
             reason = reason or f"{system.ours} stands in for both data sets, {names}"
-        elif not elsewhere and system.test != baseline.test:
+        elif not elsewhere and system.test != baseline.test and claim.compares != "correlation":
             reason = reason or f"{system.runs} is tested on {system.test}, and {baseline.runs} on {baseline.test}"
         if reason:
             return replace(claim, reason=reason)
         planned = replace(
             claim,
-            system=self._with_source(system),
-            baseline=self._with_source(baseline),
-            undecided=self._undecided((system.runs, baseline.runs)),
+            system=self._claimed_source(system),
+            baseline=self._claimed_source(baseline),
+            terms=tuple((weight, self._claimed_source(cell)) for weight, cell in terms),
+            pairs=tuple(tuple(map(self._claimed_source, pair)) for pair in pairs),
+            undecided=self._undecided({cell.runs: None for cell in (system, baseline, *more)}),
         )
         return replace(planned, controls=tuple(self._control(*pair, claim, planned) for pair in claim.controls))
+
+    def _claimed_source(self, cell: Cell) -> Cell:
+        """Add what a cell of a claim is measured from; a relative time needs the runs that it is relative to."""
+        relative = cell.metric == "relative_time"
+        return self._with_source(replace(cell, baseline_runs=self._baseline_runs(cell, cell)) if relative else cell)
 
     def _control(self, control: Cell, against: Cell, claim: Claim, planned: Claim) -> tuple[Cell, Cell]:
         """Plan a control and the cell that it is compared with, or say why they are not compared."""
@@ -330,6 +340,18 @@ class _Planner:
             "a system has a second loss, which slows the start, and training at the scale "
             f"{scale} ends before the baseline has stopped improving"
         )
+
+
+def _told_apart(claim: Claim, system: Cell, baseline: Cell, terms: Sequence[Cell]) -> Iterator[tuple[Cell, Cell]]:
+    """Yield the pairs of cells that must not be of the same runs and sentences, or a claim is about nothing."""
+    if claim.compares != "correlation":
+        yield system, baseline
+    if claim.compares == "gains":
+        yield terms[0], terms[2]  # the systems of both gains
+
+
+def _is_same(cell: Cell, other: Cell) -> bool:
+    return (cell.runs, cell.test, cell.item) == (other.runs, other.test, other.item)
 
 
 def table_frames(project: Project, *, paper: str = "", folder: str = "") -> list[str]:

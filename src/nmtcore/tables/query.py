@@ -1,6 +1,6 @@
 """Frames: the numbers of a table as rows, each computed once; pages, charts, the report and the ledger read them.
 
-Shapes: A draws, B sentences.
+Shapes: A draws, B sentences, R runs.
 """
 
 import json
@@ -17,11 +17,14 @@ from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import (
     Difference,
     SampledScores,
+    Term,
     bootstrap_weights,
-    difference_of,
+    contrast_of,
+    correlation_of,
     holm,
     sampled_scores,
     score_interval,
+    values_without_sentences,
 )
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
 from nmtcore.parquet import open_file, read_rows, row_writer
@@ -119,22 +122,56 @@ class Results:
         """Return the 95 % interval of the mean score of a cell on some sentences, as values of its row."""
         return dict(zip(("low", "high"), score_interval(self._scores(cell, rows_B)), strict=True))
 
+    def _term(self, weight: float, cell: Cell, rows_B: np.ndarray | None = None) -> Term:
+        """Return a cell as a term of a weighted sum; numbers that are no scores vary over seeds alone."""
+        if not self.is_scored(cell):
+            return Term(weight, values_without_sentences(self.row(cell)["values"]), cell.runs or cell.system)
+        test = (self.counts(cell)[0].test, None if rows_B is None else rows_B.tobytes())
+        return Term(weight, self._scores(cell, rows_B), cell.runs or cell.system, test)
+
     def difference(self, cell: Cell, baseline: Cell, rows_B: np.ndarray | None = None) -> Row:
         """Compare two cells by their scores on the same sentences, as values of a row.
 
         Raises `UserError` if the sentences differ.
         """
-        if not self.have_same_test(cell, baseline):
+        if self.is_scored(cell) and not self.have_same_test(cell, baseline):
             raise UserError(
                 f"{cell.runs} and {baseline.runs} have different references of {cell.test}, so that they cannot be "
                 "compared: delete the results of the older one and run the workflow again."
             )
-        sampled, other = self._scores(cell, rows_B), self._scores(baseline, rows_B)
+        term, other = self._term(1, cell, rows_B), self._term(-1, baseline, rows_B)
         if baseline.runs is None:
             # Such a baseline is not trained: its variance over seeds is known to be 0.
-            seeds = len(sampled.scores)
-            other = SampledScores([*other.scores] * seeds, np.repeat(other.sampled_RA, seeds, axis=0))
-        return difference_values(difference_of(sampled, other))
+            scores, sampled_RA = other.sampled
+            seeds = len(term.sampled.scores)
+            sampled = SampledScores([*scores] * seeds, np.repeat(sampled_RA, seeds, axis=0))
+            other = other._replace(sampled=sampled)
+        return difference_values(contrast_of([term, other]))
+
+    def contrast(self, terms: Iterable[tuple[float, Cell, np.ndarray | None]]) -> Row:
+        """Compare a weighted sum of cells, each measured on its test or on some sentences, with 0: values of a row.
+
+        Its `values` are the mean scores of the cells.
+        """
+        weighted = [self._term(*term) for term in terms]
+        means = [fmean(term.sampled.scores) for term in weighted]
+        return difference_values(contrast_of(weighted)) | {"values": means}
+
+    def correlation(self, pairs: Iterable[tuple[Cell, Cell]]) -> Row:
+        """Correlate two measures of systems, whose seeds are averaged, within the data sets of the first measure.
+
+        Returns values of a row, or a reason if too few systems differ.
+        """
+        groups: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
+        for pair in pairs:
+            means = tuple(fmean(self._term(1, cell).sampled.scores) for cell in pair)
+            groups.setdefault((pair[0].ours, pair[0].test), []).append(means)
+        correlation = correlation_of([*groups.values()])
+        if correlation is None:
+            return {"reason": "too few systems, or all are equal"}
+        return difference_values(correlation) | {
+            "values": [mean for group in groups.values() for mean in sum(group, ())]
+        }
 
     def compared(self, cell: Cell, baseline: Cell, rows_B: np.ndarray | None = None) -> Row:
         """Make the row of a cell that is compared with another one."""

@@ -4,7 +4,7 @@ from dataclasses import field
 from typing import Literal
 
 from nmtcore.config.typed import Positive, Seed, settings_class
-from nmtcore.tables.cells import MARGIN, Axis, Direction, Number
+from nmtcore.tables.cells import MARGIN, Axis, Comparison, Direction, Number
 from nmtcore.tables.kinds import KINDS
 
 TableKind = Literal[tuple(KINDS)]
@@ -31,10 +31,19 @@ class ClaimSettings:
     split and metric of another data set; without `baselines`, each system is compared with itself."""
     items: tuple[str, ...] = ()
     """Subsets of the test on which they are compared; none: the whole test."""
+    beyond_columns: tuple[str, ...] = ()
+    """Of a claim that a gain is larger than another: the columns of the other gain, one for each of `columns`."""
+    beyond_items: tuple[str, ...] = ()
+    """Of such a claim: the subset of the other gain, one for each of `items`."""
+    places: tuple[Number, ...] = ()
+    """Of a claim that scores rise or fall: where each of the systems stands, such as its layer. The slope is judged."""
+    correlated_with: tuple[str, ...] = ()
+    """Of a claim that the scores of systems correlate: the columns of the other scores, one for each of `columns`."""
     direction: Direction = "gain"
-    """gain: the system is better; loss: worse; no_gain: not better, or not by much."""
+    """gain: the system is better, or the number positive; loss: worse; no_gain: not better, or not by much; none:
+    neither better nor worse, or not by much."""
     margin: Positive = MARGIN
-    """Of no_gain: the points of the metric below which a gain counts as none."""
+    """Of no_gain and none: the points of the metric, or the correlation, below which a difference counts as none."""
     difference: Number | str | None = None
     """The published difference, or the fact that is the difference; null: that of the table's cells."""
     controls: tuple[str, ...] | None = None
@@ -43,8 +52,28 @@ class ClaimSettings:
     baseline."""
 
     def __post_init__(self) -> None:
-        if self.direction != "no_gain" and self.margin != MARGIN:
-            raise ValueError(f"margin concerns the direction no_gain only, not {self.direction}")
+        if self.direction not in ("no_gain", "none") and self.margin != MARGIN:
+            raise ValueError(f"margin concerns the directions no_gain and none only, not {self.direction}")
+        more = [name for name in ("beyond_columns", "beyond_items", "places", "correlated_with") if getattr(self, name)]
+        if len(more) > 1:
+            raise ValueError(f"a claim has one of {' and '.join(more)}, not both")
+        for name, others in (("systems", self.places), ("columns", self.beyond_columns or self.correlated_with),
+                             ("items", self.beyond_items)):  # fmt: skip
+            if others and len(others) != len(getattr(self, name)):
+                raise ValueError(f"{more[0]} has {len(others)} entries for {len(getattr(self, name))} {name}")
+
+    @property
+    def compares(self) -> Comparison:
+        """What it is about."""
+        if self.places:
+            return "slope"
+        return (
+            "correlation"
+            if self.correlated_with
+            else "gains"
+            if self.beyond_columns or self.beyond_items
+            else "difference"
+        )
 
 
 @settings_class
