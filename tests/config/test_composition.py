@@ -8,7 +8,7 @@ from nmtcore.config.runs import run_from_json, run_to_json
 from nmtcore.config.systems import SystemSettings, check_levels, system_layers
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
-from nmtcore.model.components.attention_maps import AttentionMaps
+from nmtcore.inference.attention import AttentionMaps
 from nmtcore.model.losses import TRANSLATION
 
 

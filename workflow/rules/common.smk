@@ -7,7 +7,12 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from nmtcore.config.project import Project, ProjectSettings
-from nmtcore.config.runs import INFERENCE, TRAINING, inference_settings, training_settings
+from nmtcore.config.runs import (
+    INFERENCE,
+    TRAINING,
+    inference_settings,
+    training_settings,
+)
 from nmtcore.config.stages import MANIFESTS, VERSIONS
 from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
