@@ -198,7 +198,7 @@ def test_edits_of_scripts_run_nothing_again_and_a_new_version_its_stage(scored, 
     shutil.copytree(root / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     script = tmp_path / "workflow/scripts/filter_split.py"
     script.write_text(f"# Nothing of importance.\n{script.read_text()}")
-    versions = tmp_path / "src/nmtcore/config/runs.py"
+    versions = tmp_path / "src/nmtcore/config/stages.py"
     versions.write_text(re.sub(r'("evaluation": )\d+', r"\g<1>1000", versions.read_text()))
     assert copied.plan(SCORE).rules == SCORING
 
