@@ -27,7 +27,7 @@ NOT_RECORDED = {
 """Classes that no job records: sources of the jobs' settings, and base classes."""
 
 ADVICE = (
-    "No job runs again for a changed default. Raise the version of every stage that it affects in config/runs.py "
+    "No job runs again for a changed default. Raise the version of every stage that it affects in config/stages.py "
     "(for training also VERSION in training/checkpoints.py), then write the new default to tests/config/defaults.yaml."
 )
 
@@ -49,7 +49,7 @@ def new_defaults(table: Mapping[str, Mapping[str, Any]], classes: Mapping[str, t
     """Describe every default that the table lacks; a component without an entry is new, and no run has had it."""
     return [
         f"{name}.{field.name} is new: add its default to tests/config/defaults.yaml. If the default changes results, "
-        "also raise the versions of its stages in config/runs.py."
+        "also raise the versions of its stages in config/stages.py."
         for name, cls in classes.items()
         if name not in NOT_RECORDED and (name in table or not issubclass(cls, ComponentSettings))
         for field in dataclasses.fields(cls)
