@@ -46,6 +46,7 @@ def test_two_jobs_with_one_log_keep_all_lines(tmp_path):
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
+        ("print('x')", "The disk that holds /dev/full is full: free some space and start again.\n"),
         ("raise UserError('No.')", "No.\n"),
         ("1 / 0", "ZeroDivisionError: division by zero\n"),
     ],
@@ -73,7 +74,9 @@ with job(SimpleNamespace(log=["/dev/full"], **parts)):
         (1, {JOBS_PER_GPU: "2"}, "GPU-1-fake"),
         (1, {JOBS_PER_GPU: "2", "CUDA_VISIBLE_DEVICES": "2,0"}, "2"),
         (4, {JOBS_PER_GPU: "2"}, "GPU-1-fake,GPU-2-fake"),
+        (4, {JOBS_PER_GPU: "2", "CUDA_VISIBLE_DEVICES": "2,1"}, "2,1"),
         (8, {JOBS_PER_GPU: "2"}, "ready"),
+        (0, {JOBS_PER_GPU: "2"}, "ready"),
         (1, {}, "ready"),
     ],
 )
@@ -93,12 +96,14 @@ def test_a_job_sees_only_the_gpus_of_its_slots(tmp_path, slots, variables, visib
     ("files", "sentence"),
     [
         ({"config.yaml": "datasets: []\nscale: [\n"}, "config.yaml, line 3: not valid YAML ("),
+        ({"config.yml": "- scale: smoke\n"}, "config.yml: expected keys and values, found a list."),
         ({"config.yaml": "# nothing yet\n"}, "config.yaml has no settings: write some, or delete it to use the"),
         (
             {"config.yaml": "a: 1\n", "config.yml": "a: 1\n"},
             "config.yaml and config/config.yml have the same name",
         ),
         ({"config.yaml": Path("nowhere")}, "config.yaml is a symbolic link that leads to no file: correct"),
+        ({"config.yml": Path("config.yml")}, "config.yml is a symbolic link that leads to no file: correct"),
     ],
 )
 def test_a_broken_config_yaml_ends_planning(files, sentence, tmp_path, monkeypatch):

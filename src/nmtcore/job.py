@@ -58,7 +58,8 @@ def job(snakemake: Any) -> Iterator[TextIO]:
                 records.check(path)
             made_from = records.made_from(snakemake.input, dict(snakemake.params.items()))
             use_gpus(snakemake.resources.get("gpu", 0))
-            yield terminal
+            with advice_on_inputs(snakemake.input, results=layout.results):
+                yield terminal
             records.write(snakemake.output, rule=snakemake.rule, made_from=made_from)
     except Exception as error:
         is_explained = isinstance(error, UserError)
@@ -132,6 +133,18 @@ def _as_declared(value: Any, declared: Any) -> Any:
 def log_is_shown() -> bool:
     """Say whether the workflow shows the end of this job's log (`snakemake_logger_plugin_nmtcore`)."""
     return bool(os.environ.get("NMTCORE_LIVE"))
+
+
+@contextmanager
+def advice_on_inputs(inputs: Iterable[str], *, results: str) -> Iterator[None]:
+    """Add to a `UserError` that names an input among the results how to make that again, if it does not say so."""
+    try:
+        yield
+    except UserError as error:
+        made = [path for path in map(str, inputs) if path in str(error) and Path(path).is_relative_to(results)]
+        if not made or "again" in str(error):
+            raise
+        raise UserError(f"{error} To make it again, delete {max(made, key=len)} and run the workflow again.") from error
 
 
 def end_with_terminal() -> None:
