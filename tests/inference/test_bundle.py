@@ -122,6 +122,14 @@ def test_broken_models_are_refused(copy, change, reason):
     assert re.fullmatch(rf"{copy} is not a whole model \({reason}\): copy or train it again\.", str(error.value))
 
 
+@pytest.mark.parametrize("name", ["weights.safetensors", "run.json"])
+def test_a_file_that_was_edited_together_with_its_checksum_is_refused(copy, name):
+    (copy / name).write_bytes((copy / name).read_bytes()[:-9])
+    fit_checksums(copy)
+    with pytest.raises(UserError, match=re.escape(name)):
+        load_bundle(copy)
+
+
 def test_the_folder_of_a_run_is_explained(folder):
     with pytest.raises(UserError, match=f"is not a model but contains one: {folder}"):
         load_bundle(folder.parent)

@@ -11,13 +11,14 @@ bundle.json           written last: the format's version and the sha256 of every
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from nmtcore.annotation.labels import read_labels
@@ -29,7 +30,7 @@ from nmtcore.config.registry import has_own, is_same_code, own_checksums, own_pa
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
 from nmtcore.config.typed import build, plain
-from nmtcore.errors import UserError
+from nmtcore.errors import UserError, shortened
 from nmtcore.features.examples import labels_of
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.files import atomic_folder, file_sha256, read_json, write_json
@@ -189,12 +190,14 @@ def load_bundle(
     folder = Path(folder)
     _check_files(folder)
     _check_own_code(folder)
-    run = run_from_json(read_json(folder / "run.json"), where=str(folder / "run.json"))
+    run = run_from_json(_read(folder / "run.json", read_json), where=str(folder / "run.json"))
     if parser is not None:
         run = _with_parser(run, parser)
     columns = {side: labels_of(run.features.get(side, {})) for side in SIDES}
-    labels = {side: read_labels(folder / LABELS[side], columns=names) for side, names in columns.items() if names}
-    vocabularies = {side: Vocabulary.load(folder / name) for side, name in VOCABULARIES.items()}
+    labels = {
+        side: _read(folder / LABELS[side], read_labels, columns=names) for side, names in columns.items() if names
+    }
+    vocabularies = {side: _read(folder / name, Vocabulary.load) for side, name in VOCABULARIES.items()}
     model = new_model(run, vocabularies, labels)
     _load_weights(model, folder)
     return Bundle(
@@ -297,6 +300,15 @@ def _check_files(folder: Path) -> None:
             raise _broken(folder, f"the sha256 of {name} differs from that in {MANIFEST}")
 
 
+def _read(path: Path, read: Callable[..., Any], **options: Any) -> Any:
+    """Read a file of a bundle. Raises `UserError` if it does not hold what it should, although its checksum fits."""
+    try:
+        return read(path, **options)
+    except (SafetensorError, AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        reason = f"{path.name} does not hold what it should: {shortened(str(error))}"
+        raise _broken(path.parent, reason) from error
+
+
 def _check_own_code(folder: Path) -> None:
     """Raise `UserError` unless the own components of a bundle are, unchanged, in the working directory's `config`.
 
@@ -315,7 +327,7 @@ def _check_own_code(folder: Path) -> None:
 
 
 def _load_weights(model: TranslationModel, folder: Path) -> None:
-    weights, saved = dict(named_weights(model)), load_file(folder / WEIGHTS)
+    weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

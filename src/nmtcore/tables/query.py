@@ -163,7 +163,8 @@ class Results:
         Returns values of a row, or a reason if too few systems differ.
         """
         groups: dict[tuple[Any, ...], list[tuple[float, ...]]] = {}
-        for pair in pairs:
+        # A stand-in for several data sets has the same runs, which count once.
+        for pair in {tuple(map(_key, pair)): pair for pair in pairs}.values():
             means = tuple(fmean(self._term(1, cell).sampled.scores) for cell in pair)
             groups.setdefault((pair[0].ours, pair[0].test), []).append(means)
         correlation = correlation_of([*groups.values()])
