@@ -110,16 +110,14 @@ def test_very_long_contrasts_are_refused(tmp_path, monkeypatch):
         contrasts_of(tmp_path)
 
 
-@pytest.mark.parametrize("with_tags", [False, True])
-def test_gates_leave_out_very_long_pairs_and_name_them(tmp_path, monkeypatch, capsys, with_tags):
+def test_gates_leave_out_very_long_pairs_and_name_them(tmp_path, monkeypatch, capsys):
     """The other pairs have the norms that they have without it."""
-    run, tags = run_settings(HeadSelectionSettings(), **RECURRENT), None
+    run, tags = run_settings(HeadSelectionSettings(), **RECURRENT), tmp_path / "tags"
     write_bundle(tmp_path / "model", run)
     for side in ("source", "target"):
         write_tokens(tmp_path / f"features/test.{side}.parquet", SENTENCES, step=3)
-    if with_tags:
-        tags, tagged = tmp_path / "tags", [Annotation(upos=[f"T{len(own)}"] * len(own)) for own in SENTENCES]
-        write_rows(tags, ANNOTATION_SCHEMA, (annotation_row(3 * i, own) for i, own in enumerate(tagged)))
+    tagged = [Annotation(upos=[f"T{len(own)}"] * len(own)) for own in SENTENCES]
+    write_rows(tags, ANNOTATION_SCHEMA, (annotation_row(3 * i, own) for i, own in enumerate(tagged)))
     measure_gates(model_on(tmp_path, run, "test"), tags=tags, output=tmp_path / "all")
     lengths = [len(own) for own in SENTENCES]
     monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 3)

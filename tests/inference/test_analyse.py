@@ -9,7 +9,6 @@ from factories import run_settings
 from inference.test_parse import GOLD
 from inference.tiny import RECURRENT, examples_of_text, heads_of_block, parse_text, write_bundle
 
-from nmtcore.annotation.base import Annotator
 from nmtcore.config.components import (
     DepParseSettings,
     DiagonalParseSettings,
@@ -28,7 +27,6 @@ from nmtcore.inference.parse import make_parser
 from nmtcore.inference.schemas import TREE_METHODS, is_of_decoder, tag_row
 from nmtcore.inference.scoring import gate_norms
 from nmtcore.inference.text import read_text, read_treebank
-from nmtcore.syntax.annotation import Annotation
 
 LINES = ["the cat", "", "the dog the do", "cat", "  ", "a b c, dog the the the"]
 NUMBERS = [1, 3, 4, 6]
@@ -125,8 +123,7 @@ def gold(tmp_path):
 EXISTING = {"own": {"tool": "existing"}}
 
 
-def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_path, gold, monkeypatch):
-    """As it reads a parser's trees that are the same, which are shown."""
+def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_path, gold):
     run = run_settings(PascalSettings(heads=1), features={"source": {"trees": "own"}}, annotators=EXISTING)
     bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["det", "nmod", "root"]))
     first, second = analyse_sentences(bundle, read_treebank(gold), limit=9).sentences
@@ -136,33 +133,3 @@ def test_a_model_that_reads_trees_of_its_corpus_reads_those_of_the_treebank(tmp_
     assert (second.gold.heads, second.gold_is_read, second.annotations) == ([0, 1], True, {})
     with pytest.raises(UserError, match=r"which new text lacks\. Name a parser.*show also reads .* --treebank\.\)$"):
         analysed(bundle, ["the cat dog"])
-
-    for trees, same in ({"the": [3, 3, 0], "dog": [0, 1]}, True), ({"the": [0, 1, 2], "dog": [2, 0]}, False):
-
-        class Parser(Annotator):
-            def parse(self, sentences, trees=trees):
-                for own in sentences:
-                    yield Annotation(head=trees[own.words[0]], deprel=["det"] * len(own.words))
-
-        with monkeypatch.context() as patch:
-            patch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task, parser=Parser: parser())
-            parsed = analysed(bundle, ["the cat dog", "dog ."]).sentences
-        assert [own.gold_is_read for own in parsed] == [False, False]
-        assert [own.annotations["own"].heads for own in parsed] == list(trees.values())
-        equal = [
-            np.array_equal(weights, expected)
-            for own, other in zip((first, second), parsed, strict=True)
-            for weights, expected in zip(own.weights, other.weights, strict=True)
-        ]
-        assert all(equal) == same
-
-
-def test_supertags_of_a_corpus_are_not_in_a_treebank(tmp_path, gold):
-    run = run_settings(
-        transforms={"interleave": InterleaveSettings(side="source", tags="ccg_tags")},
-        features={"source": {"ccg_tags": "own"}},
-        annotators=EXISTING,
-    )
-    bundle = load_observed_bundle(write_bundle(tmp_path / "model", run, label_names=["NP"]))
-    with pytest.raises(UserError, match=r"reads ccg of the source side, .* which a CoNLL-U file does not have"):
-        analyse_sentences(bundle, read_treebank(gold), limit=9)

@@ -11,7 +11,8 @@ import torch
 from factories import run_settings
 from inference.tiny import PIECES, RECURRENT, fit_checksums, write_bundle, write_segmentation
 
-from nmtcore.config.components import COMPONENTS, DepParseSettings, HeadSelectionSettings
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.components import COMPONENTS, DepParseSettings, HeadSelectionSettings, TagAttentionSettings
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
@@ -177,6 +178,16 @@ def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path)
     other = write_bundle(tmp_path / "recurrent" / "model", run_settings(**RECURRENT))
     with pytest.raises(UserError, match="was trained with another base than this run's: train it again"):
         load_initial_weights(model, other, run=run, segmentation=tmp_path / "segmentation", labels={})
+
+
+def test_initial_weights_come_from_a_bundle_with_the_same_labels(tmp_path):
+    run = run_settings(TagAttentionSettings(), features={"target": {"ccg_tags": "easyccg"}})
+    model = load_bundle(write_bundle(tmp_path / "model", run, label_names=["N", "NP"])).model
+    files = {"run": run, "segmentation": tmp_path / "segmentation"}
+    same, other = ({"target": {"ccg": [*LABEL_SPECIALS, *names]}} for names in (["N", "NP"], ["NP", "N"]))
+    load_initial_weights(model, tmp_path / "model", **files, labels=same)
+    with pytest.raises(UserError, match="was trained with other labels of ccg than those of this run's data: train it"):
+        load_initial_weights(model, tmp_path / "model", **files, labels=other)
 
 
 REFUSED = "has a component of its author's own, 'shift', which is not at config/components/shift.py"

@@ -5,12 +5,10 @@ import sys
 import unicodedata
 from dataclasses import replace
 
-import numpy as np
 import pytest
-import torch
 from called import call_nmtcore
 from conftest import skip_unless_ci
-from factories import MODEL, build_tiny_model, run_settings, side
+from factories import MODEL, build_tiny_model, run_settings
 from inference.tiny import PIECES, RECURRENT, random_examples, trained_briefly, write_bundle
 
 from nmtcore.cli import main
@@ -30,11 +28,10 @@ from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.export import check_exportable, write_model
-from nmtcore.inference.search import NEVER_GENERATED, translate_examples
+from nmtcore.inference.search import translate_examples
 from nmtcore.inference.text import InputSentence
-from nmtcore.model.batch import make_batch
 from nmtcore.model.components.base import Build, Component
-from nmtcore.segmentation.vocabulary import EOS, SPECIALS
+from nmtcore.segmentation.vocabulary import SPECIALS
 
 GREEDY = DecodingSettings(beam=1, min_length=8, max_length_ratio=1.5, max_length_extra=4)
 LINES = ["the cat", "dog", "the dog . the cat", "bad goat", "<s> cab , </s>", "a <ROOT> the", "größe the the", "hot ."]
@@ -60,20 +57,6 @@ def model_of(*components, joint=True, extra=(), **changes):
     return model.eval()
 
 
-def log_probabilities(model, examples, hypotheses, *, least):
-    """Compute the log probabilities of hypotheses of at least `least` entries, among entries that can be generated."""
-    ids = [[ENTRIES.index(entry) for entry in hypothesis] for hypothesis in hypotheses]
-    pairs = replace(examples, target=side(ids))
-    batch = make_batch(pairs, np.arange(len(pairs)), tuple(model.components))
-    context = model.encode(batch)
-    logits_NV = model.logits(model.forced_states(batch, context), context)
-    logits_NV[:, list(NEVER_GENERATED)] = -torch.inf
-    logits_NV[[place < least for row in ids for place in range(len(row) + 1)], EOS] = -torch.inf
-    targets_N = batch.target_output_BT.flatten()[batch.target_positions_N]
-    chosen_N = logits_NV.log_softmax(-1).gather(1, targets_N[:, None])[:, 0].detach()
-    return [part.sum().item() for part in chosen_N.split([len(row) + 1 for row in ids])]
-
-
 EQUAL = {
     "pre-norm": ((), {}),
     "layers, no positions, separate vocabularies": (
@@ -89,7 +72,7 @@ EQUAL = {
 
 
 @pytest.mark.parametrize(("components", "changes"), EQUAL.values(), ids=EQUAL)
-def test_greedy_output_is_equal_and_beam_scores_are_close(components, changes, tmp_path):
+def test_greedy_output_is_equal(components, changes, tmp_path):
     import ctranslate2
 
     model = trained_briefly(model_of(*components, **changes), vocabulary=VOCABULARY)
@@ -108,21 +91,6 @@ def test_greedy_output_is_equal_and_beam_scores_are_close(components, changes, t
     assert sum(len(entries) < LIMIT for entries in own) > 20
     assert sum(len(entries) == 5 for entries in own) > 2
     assert len(set(map(tuple, own))) > 10
-
-    searched = translate_examples(model, examples, replace(settings, beam=4, min_length=1))
-    results = translator.translate_batch(
-        sources, beam_size=4, min_decoding_length=1, max_decoding_length=LIMIT, length_penalty=0, return_scores=True
-    )
-    # CTranslate2 leaves out the `</s>` of a translation that reaches the limit.
-    ended = [i for i, result in enumerate(results) if len(result.hypotheses[0]) < LIMIT]
-    assert len(ended) > 20
-    chosen = examples.take(ended)
-    scores = np.array([results[i].scores[0] for i in ended])
-    expected = log_probabilities(model, chosen, [results[i].hypotheses[0] for i in ended], least=1)
-    np.testing.assert_allclose(scores, expected, atol=2e-3)
-    own_entries = [[ENTRIES[t] for t in searched[i][0].tokens] for i in ended]
-    own_scores = log_probabilities(model, chosen, own_entries, least=1)
-    assert (abs(scores - own_scores) < 2e-3).mean() > 0.4
 
 
 REFUSED = {

@@ -108,12 +108,12 @@ def java():
 @pytest.mark.needs("Java")
 @pytest.mark.parametrize(
     ("tool", "origin"),
-    [("easyccg", "--models"), ("corenlp", "models"), ("easyccg", "downloads")],
+    [("easyccg", "--models"), ("corenlp", "models")],
 )
 def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, tool, origin):
     """Shows that the planted code works."""
     model = bundle(tmp_path / "model", tool, tool)
-    plant_model(tmp_path / ("project/downloads/models" if origin == "downloads" else "project/mine") / tool, tool)
+    plant_model(tmp_path / "project/mine" / tool, tool)
     monkeypatch.chdir(tmp_path / "project")
     options = ["--models", "mine"] if origin == "--models" else []
     if not options:

@@ -16,7 +16,7 @@ from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.config.components import DepParseSettings, HeadSelectionSettings, MultitaskSettings, TagAttentionSettings
 from nmtcore.config.features import InterleaveSettings
 from nmtcore.config.training import DecodingSettings
-from nmtcore.errors import LineError, UserError
+from nmtcore.errors import UserError
 from nmtcore.features.examples import NO_WORD, Examples
 from nmtcore.inference import attention, scoring
 from nmtcore.inference.analyse import translate_and_write
@@ -210,13 +210,6 @@ def test_tags_equal_a_double_loop(tagging, monkeypatch, tokens_per_batch):
             names.append(tag)
     assert len(names) - names.count(None) > 5, "the test needs tags"
     assert len(set(names)) > 2
-
-
-def test_a_broken_line_leaves_no_file(tagging, tmp_path):
-    for file in ("tags", "attention"):
-        with pytest.raises(LineError, match=r"standard input, line 2: is not valid UTF-8 \(byte 1\)"):
-            written(tagging, tmp_path, file, [b"the", b"\xff"], chunk=1)
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("selection", [name for name, own in SELECTIONS.items() if own.gates_output])

@@ -9,13 +9,12 @@ from inference.tiny import PIECES, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.features import ComponentSettings, ParsingTaskSettings
+from nmtcore.config.features import ComponentSettings
 from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.features.transforms.parsing_task import TRANSLATE
 from nmtcore.inference.text import TextReader, read_text
 from nmtcore.segmentation.segmenter import Segmenter
-from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
+from nmtcore.segmentation.vocabulary import UNK, Vocabulary
 from nmtcore.syntax.annotation import Annotation, failed
 
 
@@ -81,21 +80,6 @@ def test_lines_become_examples_and_empty_lines_none(tmp_path):
     assert ids[1].tolist() == [UNK, vocabulary.ids(["the"])[0]]
     assert examples.source.features == {}
     assert examples.target is None
-
-
-def test_text_is_enclosed_in_the_tags_of_its_task(tmp_path):
-    """A tag in a line is text."""
-    tag = tag_entry(TRANSLATE)
-    read = reader(tmp_path, transforms={"parsing_task": ParsingTaskSettings()})
-    vocabulary = read._vocabulary
-    examples, lines = examples_of(read, ["the cab", "", "<TR> the"])
-    assert examples_of(read, ["", ""])[1] == []
-    ids, words = ([row.tolist() for row in rows] for rows in (examples.source.ids, examples.source.word_of_subword))
-    assert lines == [0, 2]
-    assert vocabulary.tokens(ids[0]) == [tag, "the", "ca@@", "b", tag]
-    assert words[0] == [0, 1, 2, 2, 3]
-    assert ids[1].count(vocabulary.ids([tag])[0]) == 2
-    assert examples.id.tolist() == lines
 
 
 def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):

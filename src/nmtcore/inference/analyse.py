@@ -1,7 +1,7 @@
 """All that a model makes of sentences: translations with tags and gates, trees, and the attention of every head."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
@@ -11,7 +11,6 @@ import numpy as np
 
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
 from nmtcore.inference.attention import attention_rows, write_attention
 from nmtcore.inference.batches import with_targets
 from nmtcore.inference.bundle import Bundle
@@ -52,7 +51,8 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
     trees = parse_with_heads(bundle, examples, method=tree_method).values()
     heads: list[AttentionHead] = []
     analysed = []
-    for row, (maps, line) in enumerate(zip(_maps(bundle, examples, tokens), read.sources.rows.tolist(), strict=True)):
+    maps_of_examples = chain.from_iterable(attention_rows(bundle, examples, tokens))
+    for row, (maps, line) in enumerate(zip(maps_of_examples, read.sources.rows.tolist(), strict=True)):
         sentence = chosen[line]
         heads = [_head(bundle, attention_map) for attention_map in maps]
         annotations = {
@@ -79,19 +79,13 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
                 gates=None if gates is None else GatedSentence(pieces, gates[row][:-1]),
                 source_tokens=maps[0]["keys"],
                 target_tokens=[*pieces, *bundle.vocabularies["target"].tokens([EOS])],
-                weights=[attention_map["weights"] for attention_map in maps],
+                weights=[np.round(100 * attention_map["weights"]).astype(np.uint8) for attention_map in maps],
                 head_trees=[trees_of_head[row].tolist() for trees_of_head in trees],
             )
         )
     return AnalysedModel(
         run.system, run.dataset, run.source, run.target, run.tree_comparison if parses else None, heads, analysed
     )
-
-
-def _maps(bundle: Bundle, examples: Examples, tokens: Sequence[Sequence[int]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the attention maps of each example, with weights in percent; see `ATTENTION_SCHEMA`."""
-    for rows in chain.from_iterable(attention_rows(bundle, examples, tokens)):
-        yield [{**row, "weights": np.round(100 * row["weights"]).astype(np.uint8)} for row in rows]
 
 
 def _head(bundle: Bundle, row: dict[str, Any]) -> AttentionHead:

@@ -37,7 +37,7 @@ from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence, grouped
 from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import Batch
 from nmtcore.model.recurrent import Recurrent
-from nmtcore.parquet import check_ids, read_rows, write_rows
+from nmtcore.parquet import check_ids, read_rows, row_writer
 from nmtcore.segmentation.vocabulary import EOS, TAG_PREFIX, UNK, Vocabulary, tag_entry
 
 SCORES_PER_BATCH = 1 << 26
@@ -187,22 +187,17 @@ def write_gates(
         annotated = list(read_rows(tags, columns=["id", "upos"], stop=len(examples)))
         check_ids(examples.id, np.array([row["id"] for row in annotated], dtype=np.int64), files=(tokens, tags))
         tags_of_words = [row["upos"] for row in annotated]
-    target = examples.target
-    columns = (
-        (examples.id[row], target.ids[row], target.word_of_subword[row], tags_of_words[row], norms_T)
-        for row, norms_T in norms.items()
-    )
-    rows = (
-        {
-            "id": int(id),
-            "pieces": vocabulary.tokens([*ids, EOS]),
-            "words": [*words, NO_WORD],
-            "upos": None if upos is None else [*(None if word == NO_WORD else upos[word] for word in words), None],
-            "norms": norms_T,
-        }
-        for id, ids, words, upos, norms_T in columns
-    )
-    write_rows(path, GATES_SCHEMA, rows)
+    with row_writer(path, GATES_SCHEMA) as writer:
+        for row, norms_T in norms.items():
+            words, upos = [*examples.target.word_of_subword[row], NO_WORD], tags_of_words[row]
+            gates = {
+                "id": int(examples.id[row]),
+                "pieces": vocabulary.tokens([*examples.target.ids[row], EOS]),
+                "words": words,
+                "upos": None if upos is None else [None if word == NO_WORD else upos[word] for word in words],
+                "norms": norms_T,
+            }
+            writer.write(gates)
 
 
 def predict_tags(bundle: Bundle, examples: Examples, translations: Sequence[Sequence[int]]) -> list[list[TaggedWord]]:

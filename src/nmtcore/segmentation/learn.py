@@ -114,20 +114,15 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
     else:
         short = {word: count for word, count in words.items() if len(word) <= LONGEST_WORD}
         write_text(folder / codes_name(settings, side), learn_codes(short, settings.size))
-        entries = _by_frequency(count_pieces(words, Segmenter.load(folder, settings, side)))
+        segmenter, pieces = Segmenter.load(folder, settings, side), Counter()
+        for word, count in words.items():
+            for piece in segmenter.segment([word]).pieces:
+                pieces[piece] += count
+        entries = _by_frequency(pieces)
         covered = words.total()
     vocabulary = Vocabulary.of(entries)
     vocabulary.save(folder / file_name("vocabulary", side=side))
     return {**report, "entries": len(entries), "covered": covered}
-
-
-def count_pieces(words: Counter[str], segmenter: Segmenter) -> Counter[str]:
-    """Count the pieces of a corpus with these words."""
-    pieces: Counter[str] = Counter()
-    for word, count in words.items():
-        for piece in segmenter.segment([word])[0]:
-            pieces[piece] += count
-    return pieces
 
 
 def _by_frequency(counts: Counter[str]) -> list[str]:

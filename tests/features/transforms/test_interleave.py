@@ -91,6 +91,7 @@ def arrays_of(examples):
 @given(tagged_sentences(), st.booleans())
 @example(([], []), False)
 @example(([[]], [[]]), True)
+@example(([[[5]], [[6]]], [[2], [3]]), False)
 def test_every_word_of_a_sentence_with_tags_follows_its_tag(drawn, training):
     transforms, vocabularies = transforms_of(TARGET)
     plain, target = side([[9]] * len(drawn[0])), side_of_words(*drawn)
