@@ -29,7 +29,7 @@ from nmtcore.tables.blocks import (
 from nmtcore.tables.latex import escape_latex, page_latex
 from nmtcore.tables.pages import PAGE_FORMATS, page_csv, write_page
 from nmtcore.tables.render import blocks_html, page_markdown
-from nmtcore.tables.terminal import table_text, terminal_table, without_common_parts
+from nmtcore.tables.pages import table_text, terminal_table, without_common_parts
 
 COLUMNS = [
     Column(name="system|s"),

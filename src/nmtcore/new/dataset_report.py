@@ -8,7 +8,7 @@ from nmtcore.config.filters import LangDetectSettings
 from nmtcore.corpus.sources import FileLocation
 from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
 from nmtcore.new.survey import MOST_SHARED, ODD, SAMPLE_PAIRS, SHOWN_ROWS, DatasetSurvey, SplitSurvey, percentile
-from nmtcore.tables.terminal import terminal_table
+from nmtcore.tables.pages import terminal_table
 
 FEW_SYSTEMS = 2
 """Reasons that concern so few systems share a line."""

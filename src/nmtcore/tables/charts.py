@@ -18,7 +18,7 @@ from zlib import crc32
 
 from nmtcore.drawing.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
 from nmtcore.files import atomic_path, write_text
-from nmtcore.tables.labels import printed
+from nmtcore.tables.render import printed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,8 +25,8 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.labels import printed
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
+from nmtcore.tables.render import printed
 from nmtcore.tables.sheets import missing_runs
 
 _NOTHING = dict.fromkeys([
