@@ -21,6 +21,12 @@ PRODUCTIONS = (
 )
 """The productions in the table, as HEAD_DEPENDENT."""
 
+TAGS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ"),
+    *("SYM", "VERB", "X"),
+)
+"""The universal tags, in the table of gates."""
+
 OTHERS = {"gold": "the trees of the treebank", "left": "chains to the next word"}
 """Trees that need no run, and what they are."""
 
@@ -94,9 +100,11 @@ def _gates(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     gated = [run for run in runs if run.has_gates]
     return {
         "place": "Gates by tag",
-        "column": "dataset/split",
-        "columns": list(dict.fromkeys(f"{run.dataset}/{run.tests[0]}" for run in gated)),
-        "systems": list(dict.fromkeys(run.system for run in gated)),
+        "metric": "highest",
+        "row": "item",
+        "column": "dataset/split/system",
+        "columns": [f"{run.dataset}/{run.tests[0]}/{run.system}" for run in gated],
+        "rows": TAGS,
     }
 
 
@@ -137,7 +145,7 @@ _SPECS = {
         "for constituency",
     ),
     "gates": (
-        "gates",
+        "scores",
         _gates,
         "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared)",
     ),

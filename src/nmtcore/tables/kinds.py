@@ -24,15 +24,6 @@ def _check_model(cell_files: CellFiles, lacks: str) -> None:
         raise Unmeasurable(lacks.format(split=cell.test))
 
 
-def gates_source(cell_files: CellFiles) -> Source:
-    """Return the norms of the gates of all seeds."""
-    lacks = "its system has no gate, or {split} is no test"
-    _check_model(cell_files, lacks)
-    if not cell_files.run.has_gates:
-        raise Unmeasurable(lacks.format(split=cell_files.cell.test))
-    return {"files": {"gates": cell_files.by_seed("gates", split=cell_files.test)}, "split": cell_files.test}
-
-
 def attention_source(cell_files: CellFiles) -> Source:
     """Return the attention of the first seed, the sentences of the test and, of a run that parses, their trees.
 
@@ -182,9 +173,6 @@ KINDS = {
     "curves": Kind(
         "curves.curve_rows", "curves.curve_blocks", chart="curves.curve_figure",
         source=curves_source,
-    ),
-    "gates": Kind(
-        "gates.gate_rows", "gates.gate_blocks", drawing="gates.draw_gates", source=gates_source
     ),
     "trees": Kind(
         "sentence_figures.tree_rows", "sentence_figures.tree_blocks", drawing="sentence_figures.draw_trees",

@@ -13,7 +13,7 @@ from nmtcore.config.components.settings import PascalSettings
 from nmtcore.config.needs import MissingAnnotation
 from nmtcore.config.own_code import has_own
 from nmtcore.layout import PAPER
-from nmtcore.tables import scores, sizes, training, trees
+from nmtcore.tables import gates, scores, sizes, training, trees
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
@@ -101,6 +101,13 @@ def _log(name: str, label: str, *, digits: int = 0, notes: str = training.NOTES,
     return Measure(name, label, training.log_source, values, digits=digits, notes=notes, content=content)
 
 
+def _gates(name: str, label: str, *also: str, column: str = "", digits: int = 1) -> Measure:
+    values, notes = partial(gates.gate_numbers, column or name), gates.GATE_NOTES if also else ""
+    return Measure(
+        name, label, gates.gates_source, values, lacks=gates.without_tags, digits=digits, also=also, notes=notes
+    )
+
+
 def _setting(name: str) -> Measure:
     return Measure(name, name, _setting_source, lambda source: [source["value"]], content="number", notes=SETTING_NOTES)
 
@@ -124,6 +131,11 @@ _MEASURES = (
         "share", "share", trees.production_source, trees.tag_shares, lacks=trees.without_shares, digits=1,
         notes=trees.PRODUCTION_NOTES,
     ),
+    _gates("highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm"),
+    _gates("highest_share", "highest, %", column="share", digits=2),
+    _gates("tag_words", "words, %", column="words", digits=2),
+    _gates("tag_subwords", "subwords, %", column="subwords", digits=2),
+    _gates("tag_norm", "mean norm", column="norm", digits=3),
     _log("first_loss", "loss, first", digits=2),
     _log("last_loss", "loss, last", digits=2),
     _log("updates", "updates"),
