@@ -21,7 +21,7 @@ from nmtcore.tables.charts import (
     wrapped,
 )
 from nmtcore.tables.measures import measure_label
-from nmtcore.tables.part_sheets import is_longest, length_scores, part_counts, part_gains, test_of
+from nmtcore.tables.parts import is_longest, length_scores, part_counts, part_gains, test_of
 from nmtcore.tables.query import Frame, Row, comparisons_of, rows_by
 from nmtcore.tables.sheets import names_of
 

@@ -160,10 +160,10 @@ KINDS = {
     "differences": Kind(*_GRID, chart="figures.difference_figure", compares=True),
     "time": Kind(*_GRID, chart="figures.time_figure"),
     "lengths": Kind(
-        "parts.length_rows", "part_sheets.length_blocks", chart="figures.length_figure", source=lengths_source
+        "parts.length_rows", "parts.length_blocks", chart="figures.length_figure", source=lengths_source
     ),
     "constructions": Kind(
-        "parts.construction_rows", "part_sheets.construction_blocks", chart="figures.construction_figure",
+        "parts.construction_rows", "parts.construction_blocks", chart="figures.construction_figure",
         source=parts_source, compares=True,
     ),
     "examples": Kind(

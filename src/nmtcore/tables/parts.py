@@ -1,9 +1,9 @@
-"""The parts of tests, and the rows of tables of them: constructions and phrases, and lengths.
+"""The parts of tests, and tables of them: constructions and phrases, and lengths.
 
 Shapes: B sentences.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,11 +12,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nmtcore.evaluation.attachment import percent
-from nmtcore.evaluation.subsets import length_bins, long_sentences, read_subsets, read_translated
+from nmtcore.evaluation.compare import SAMPLES
+from nmtcore.evaluation.subsets import FEW, length_bins, long_sentences, read_subsets, read_translated
 from nmtcore.parquet import row_count
 from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
+from nmtcore.tables.blocks import (
+    Block,
+    Column,
+    Heading,
+    Table,
+    TableCell,
+    estimate_column,
+    grouped_table,
+    item_blocks,
+    make_table,
+    note,
+    number_columns,
+    percentage,
+    text_columns,
+    with_origin,
+)
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.query import Results, Row, measured_cells, plain_row
+from nmtcore.tables.measures import measure_label
+from nmtcore.tables.query import Frame, Results, Row, measured_cells, plain_row, rows_by
+from nmtcore.tables.sheets import difference_cell, empty_items, mean_cell, published_cell, seed_items
 
 ALL = "all sentences"
 """The part that is the whole test."""
@@ -38,6 +57,23 @@ UNANALYSED = "without supertags"
 
 COUNT = "sentences"
 """The metric of columns that count the sentences with a construction."""
+
+_NOTES = f"""
+Few: fewer than {FEW} sentences, too few to conclude anything. Difference: from the baseline on the same sentences, ±
+half its 95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples.
+"""
+_CONSTRUCTIONS = """
+A sentence has a construction if its reference has a CCG supertag of it, and may have several; they are counted as by
+the code of Aycock 2021.
+"""
+_FURTHER = f"""
+{" and ".join(FURTHER_CONSTRUCTIONS)} are not among those of Aycock 2021: words such as "because", and prepositions
+whose phrase modifies a verb phrase or a clause.
+"""
+_LENGTHS = """
+Lengths are words of the source sentence. Long sentences: the longest {share:g} % of the test, and those that are as
+long as the shortest of them. The bins are ours.
+"""
 
 
 class Parts(NamedTuple):
@@ -198,3 +234,141 @@ def _gain(table: PlannedTable, results: Results, cell: Cell, part: tuple[str, np
 
 def _baseline(table: PlannedTable, cell: Cell) -> str:
     return table.compared_with.get(cell.system or "", (*table.baselines, "no baseline")[0])
+
+
+def test_of(row: Row) -> str:
+    """Name the test of a row."""
+    return f"{row['dataset']}, {row['test']}"
+
+
+def part_counts(frame: Frame) -> list[Row]:
+    """List the rows that count the sentences with a construction, with the published percentage."""
+    totals = {cell.column: cell.published for cell in frame.table.cells if ITEMS.get(cell.item) == ALL}
+    rows = (row for row in frame.rows if row["measure"] == COUNT and row["item"] not in (None, UNANALYSED))
+    return [row | {"published_share": percentage(row["published"], totals.get(row["column"]))} for row in rows]
+
+
+def part_gains(frame: Frame) -> list[Row]:
+    """List the rows of gains on parts of tests."""
+    return [row for row in frame.rows if row["baseline"] is not None]
+
+
+def construction_blocks(frame: Frame) -> list[Block]:
+    """Show the numbers of sentences with each construction, and what systems gain on them."""
+    counts, gains = part_counts(frame), part_gains(frame)
+    blocks = item_blocks(empty_items(frame))
+    blocks += [_count_table(counts)] if counts else []
+    for (system, baseline, *_), rows in rows_by(gains, "system", "baseline", "column", "dataset", "test").items():
+        blocks += [Heading(f"{test_of(rows[0])}: {system} and {baseline}"), _gain_table(frame.table, rows)]
+    further = any(row["row"] in FURTHER_CONSTRUCTIONS for row in gains)
+    blocks += [note(_CONSTRUCTIONS), *[note(_FURTHER)] * further, *[note(_NOTES)] * bool(gains)]
+    return [*blocks, *item_blocks([*_unanalysed(frame), *(seed_items(frame.table) if gains else ())])]
+
+
+def _unanalysed(frame: Frame) -> Iterator[str]:
+    whole = {test_of(row): row["sentences"] for row in frame.rows if row["item"] is None}
+    for row in frame.rows:
+        if row["item"] == UNANALYSED:
+            of_test = f"{row['sentences']:,} of {whole[test_of(row)]:,} sentences"
+            yield f"{test_of(row)}: {of_test} have no supertags of the reference."
+
+
+def _size_cells(row: Row) -> list[TableCell]:
+    """Make the cells of the number of sentences, with a mark if they are few or none, and of their share."""
+    count = row["sentences"]
+    mark = "" if count is None or count >= FEW else " (few)" if count else " (none)"
+    known = row["share"] is not None
+    return with_origin([TableCell(count, mark) if known else None, row["share"]], row["dataset"])
+
+
+def _count_table(counts: Sequence[Row]) -> Table:
+    columns, rows = text_columns("subset"), {row["row"]: [row["row"]] for row in counts}
+    for name in dict.fromkeys(row["column"] for row in counts):
+        columns += number_columns(f"{name}, published")
+        columns += number_columns(f"share of {name}, published, %", digits=1)
+        columns += number_columns(name)
+        columns += number_columns(f"share of {name}, %", digits=1)
+    for row in counts:
+        count, share = _size_cells(row)
+        shown = [row["published"], row["published_share"], count._replace(reason=row["reason"]), share]
+        rows[row["row"]] += shown
+    return make_table(columns, list(rows.values()))
+
+
+def _gain_table(table: PlannedTable, rows: Sequence[Row]) -> Table:
+    first = rows[0]
+    label, column = measure_label(first["measure"]), first["column"]
+    digits = next(planned_column.digits for planned_column in table.columns if planned_column.name == column)
+    published = any(row["published"] is not None for row in rows)
+    columns = [
+        *text_columns("subset"),
+        *number_columns("sentences"),
+        *number_columns("share, %", digits=1),
+        *number_columns(f"{label} of {first['baseline']}", f"{label} of {first['system']}", content="mean", digits=1),
+        *([Column(name=f"{column}, published", content="number", digits=digits, signed=True)] * published),
+        estimate_column(column if published else "difference"),
+    ]
+    shown = [
+        [
+            *(row["row"], *_size_cells(row)),
+            mean_cell({"values": row["baseline_values"], "runs": row["baseline_runs"], "reason": ""}),
+            mean_cell(row)._replace(reason=""),
+            *[row["published"]] * published,
+            difference_cell(row, row["reason"] or "the baseline is not run"),
+        ]
+        for row in rows
+    ]
+    return make_table(columns, shown)
+
+
+def length_blocks(frame: Frame) -> list[Block]:
+    """Show the scores of all parts by length, and the gains on them."""
+    share = 100 * frame.table.facts.get(SHARE, DEFAULT_SHARE)
+    tests = {row["column"]: test_of(row) for row in frame.rows if row["item"] is not None and row["dataset"]}
+    same = (
+        f"{tests[columns[0]]}: the same for the columns {', '.join(columns)}."
+        for columns in joined_columns(frame.table)
+        if len(columns) > 1
+    )
+    blocks = [*item_blocks(empty_items(frame)), _length_table(frame), note(_LENGTHS.format(share=share)), note(_NOTES)]
+    return [*blocks, *item_blocks([*same, *seed_items(frame.table)])]
+
+
+def is_longest(row: Row) -> bool:
+    """Return whether a row is about the longest sentences of a test."""
+    return row["item"] == LONG or (row["item"] or "").startswith(LONGEST)
+
+
+def length_scores(frame: Frame) -> list[Row]:
+    """List the rows of scores by length."""
+    return [row for row in frame.rows if row["baseline"] is None and row["item"] is not None]
+
+
+def _length_table(frame: Frame) -> Table:
+    """Tabulate all parts, a row per test, part and system; of long sentences with the published gains."""
+    scores = length_scores(frame)
+    compared = {(row["row"], row["column"], row["item"]): row for row in part_gains(frame)}
+    joined = {columns[0]: columns for columns in joined_columns(frame.table)}
+    published = {
+        (claim.system.column, claim.system.row): claim.difference
+        for claim in frame.table.claims
+        if claim.system.item == LONG
+    }
+    columns = [
+        *text_columns("test", "words", "system"),
+        *number_columns("sentences"),
+        *number_columns("share, %", digits=1),
+        Column(
+            name=" or ".join(dict.fromkeys(measure_label(row["measure"]) for row in scores)), content="mean", digits=1
+        ),
+        Column(name="difference, published", content="number", digits=1, signed=True),
+        estimate_column(),
+    ]
+    groups: dict[str, list[list[Any]]] = {}
+    for row in scores:
+        known = {name: published.get((name, row["row"])) for name in joined[row["column"]]} if is_longest(row) else {}
+        test = row["column"] if row["share"] is None else test_of(row)
+        gain = difference_cell(compared.get((row["row"], row["column"], row["item"])), row["reason"])
+        shown = [test, row["item"], row["row"], *_size_cells(row), mean_cell(row), published_cell(known), gain]
+        groups.setdefault(row["column"], []).append(shown)
+    return grouped_table(columns, list(groups.values()))

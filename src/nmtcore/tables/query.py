@@ -39,7 +39,7 @@ NUMBERS = pa.schema(
     | {"published": pa.float64(), "marks": pa.string()}
     | dict.fromkeys(("values", "baseline_values"), pa.list_(pa.float64()))
     | {"sentences": pa.int64(), "share": pa.float64(), "length": pa.float64()}
-    | dict.fromkeys(("empty", "baseline_empty"), pa.list_(pa.int64()))
+    | {"empty": pa.list_(pa.int64())}
     | dict.fromkeys(("delta", "low", "high", "p", "holm", "detectable"), pa.float64())
     | {"training_noise": pa.bool_(), "signature": pa.string(), "reason": pa.string()}
 )
@@ -143,7 +143,7 @@ class Results:
     def against(self, baseline: Cell, rows_B: np.ndarray | None) -> Row:
         """Return the baseline's side of a comparison, as values of a row."""
         other = self.row(baseline, rows_B)
-        return {"baseline": other["row"]} | {f"baseline_{key}": other[key] for key in ("runs", "values", "empty")}
+        return {"baseline": other["row"], "baseline_runs": other["runs"], "baseline_values": other["values"]}
 
     def have_same_test(self, cell: Cell, baseline: Cell) -> bool:
         """Return whether two cells are of the same sentences."""

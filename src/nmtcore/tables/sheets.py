@@ -137,7 +137,7 @@ def _overview(
                 shown.append(TableCell(cell["published"], mark))
             shown.append(_value(cell, marks.get(place, "")))
             if column.name in empty:
-                shown += with_origin([mean_of(cell["empty"])], cell["runs"])
+                shown += with_origin([fmean(cell["empty"]) if cell["empty"] else None], cell["runs"])
             if is_of_translations(column.measure):
                 shown.append(cell["signature"])
         rows.append(shown)
@@ -195,11 +195,6 @@ def difference_cell(row: Row | None, reason: str = "") -> TableCell:
     return TableCell(Estimate(row["delta"], row["low"], row["high"]), origin=row["runs"] or "")
 
 
-def mean_of(numbers: Sequence[float] | None) -> float | None:
-    """Return the mean of some numbers, one per seed; None if there are none."""
-    return fmean(numbers) if numbers else None
-
-
 def _details(compared: Sequence[Comparison], *, of_one: bool) -> Table:
     """Tabulate the differences; those from one baseline do not name it."""
     with_length = any(comparison[0]["measure"] in WITH_LENGTHS for comparison in compared)
@@ -225,7 +220,7 @@ def _details(compared: Sequence[Comparison], *, of_one: bool) -> Table:
             [
                 *(names[0], names[1], names_of(comparison, "row")),
                 *with_origin([names[2]], row["baseline_runs"] or row["dataset"]),
-                _published(comparison),
+                published_cell({row["column"]: row["published"] for row in comparison}),
                 *with_origin([mean_cell(row), *[row["length"]] * with_length], row["runs"]),
                 *with_origin([difference_cell(row), row["p"], row["holm"]], row["runs"]),
                 *with_origin([len(row["values"]), row["detectable"], judges], row["runs"]),
@@ -248,9 +243,9 @@ def _conclusion(rows: Sequence[Row]) -> str:
     return f"Of {counted}, {clear}.{one_seed}"
 
 
-def _published(comparison: Comparison) -> TableCell:
-    """Make the cell of the published difference, or of the reason why there is none: different ones in one place."""
-    published = {row["column"]: row["published"] for row in comparison if row["published"] is not None}
+def published_cell(by_column: Mapping[str, float | None]) -> TableCell:
+    """Make the cell of a published difference, or of the reason why there is none: different ones in one place."""
+    published = {column: value for column, value in by_column.items() if value is not None}
     if len(set(published.values())) > 1:
         return TableCell(None, reason=", ".join(f"{value:+.2f} in {column}" for column, value in published.items()))
     return TableCell(next(iter(published.values()), None))
