@@ -348,9 +348,11 @@ def _length_table(frame: Frame) -> Table:
     """Tabulate all parts, a row per test, part and system; of long sentences with the published gains."""
     scores = length_scores(frame)
     compared = {(row["row"], row["column"], row["item"]): row for row in part_gains(frame)}
-    joined = {columns[0]: columns for columns in joined_columns(frame.table)}
+    joined = {names[0]: names for names in joined_columns(frame.table)}
+    tests = {column.name: (column.dataset, column.split) for column in frame.table.columns}
+    label = " or ".join(dict.fromkeys(measure_label(row["measure"]) for row in scores))
     published = {
-        (claim.system.column, claim.system.row): claim.difference
+        (claim.system.tested, claim.system.split, claim.system.system): claim.difference
         for claim in frame.table.claims
         if claim.system.item == LONG
     }
@@ -358,15 +360,14 @@ def _length_table(frame: Frame) -> Table:
         *text_columns("test", "words", "system"),
         *number_columns("sentences"),
         *number_columns("share, %", digits=1),
-        Column(
-            name=" or ".join(dict.fromkeys(measure_label(row["measure"]) for row in scores)), content="mean", digits=1
-        ),
+        *number_columns(label, content="mean", digits=1),
         Column(name="difference, published", content="number", digits=1, signed=True),
         estimate_column(),
     ]
     groups: dict[str, list[list[Any]]] = {}
     for row in scores:
-        known = {name: published.get((name, row["row"])) for name in joined[row["column"]]} if is_longest(row) else {}
+        columns_of = joined[row["column"]] if is_longest(row) else ()
+        known = {name: published.get((*tests[name], row["system"])) for name in columns_of}
         test = row["column"] if row["share"] is None else test_of(row)
         gain = difference_cell(compared.get((row["row"], row["column"], row["item"])), row["reason"])
         shown = [test, row["item"], row["row"], *_size_cells(row), mean_cell(row), published_cell(known), gain]
