@@ -1,13 +1,11 @@
-"""Charts by matplotlib, each a `Figure` as wide as a column of a paper: what all have in common, and curves.
+"""What charts by matplotlib have in common; each is a `Figure` as wide as a column of a paper.
 
 A system has one colour everywhere, and baselines are grey. Systems differ in marks, too, so that charts are legible in
-black and white. `write_chart` writes
-SVG and PDF: the same bytes for the same numbers.
+black and white. `write_chart` writes SVG and PDF: the same bytes for the same numbers.
 """
 
 import io
 import logging
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
@@ -21,7 +19,6 @@ from nmtcore.files import atomic_path, write_text
 from nmtcore.tables.render import printed
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure, SubFigure
 
 STYLE = "nmtcore.tables.paper"
@@ -36,22 +33,8 @@ COLOURS = ("#7f7f7f", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e
 MARKERS = "os^DPv<>"
 """Marks of systems."""
 
-MARKED = 20
-"""Points of a line up to which each is marked; of longer ones, about as many are."""
-
-AXES = {
-    "loss": "training loss per target token",
-    "bleu": "dev BLEU in validation",
-    "perplexity": "dev perplexity",
-    "accuracy": "tag accuracy on dev, %",
-}
-"""What panels of curves show, by metric."""
-
 BLACK = "#000000"
 """The colour of text and axes."""
-
-CLAIMED, UNCLAIMED = BLACK, "#999999"
-"""Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
 
 LINE_HEIGHT = 0.155
 """Height of a line of text, in inches."""
@@ -94,68 +77,6 @@ def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
             return draw(*arguments, **options)
 
     return drawn
-
-
-@styled
-def curve_chart(rows: "pd.DataFrame", *, columns: int = 1) -> "Figure":
-    """Draw values over updates: a thin line per seed, and a thick one for the mean of the updates that all have.
-
-    `rows` have `dataset`, `system`, `seed`, `metric` (of `AXES`), `update` and `value`, and may have `note`, which
-    the title of a panel says, too. There is a panel per data set and metric, `columns` of them beside one another.
-    """
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-
-    if rows.empty:
-        return chart_of_sentence("No run of these systems is finished.")
-    looks = system_looks(rows.system)
-    drawn = list(rows.groupby(["dataset", "metric"], sort=False))
-    several = rows.dataset.nunique() > 1
-    figure, parts = chart_panels([1.9] * len(drawn), legend_samples(looks) if len(looks) > 1 else {}, columns=columns)
-    for part, ((dataset, metric), of_panel) in zip(parts, drawn, strict=True):
-        ax = part.subplots()
-        for system, of_system in of_panel.groupby("system", sort=False):
-            # Training that was continued may have an update twice.
-            seeds = of_system.pivot_table("value", index="update", columns="seed", aggfunc="last")
-            mean = seeds.mean(axis=1, skipna=False).dropna()
-            for _, seed in seeds.items() if len(seeds.columns) > 1 else ():
-                points = seed.dropna()
-                ax.plot(
-                    points.index, points, "o-" if len(points) == 1 else "-", color=looks[system].color, linewidth=0.5
-                )
-            ax.plot(mean.index, mean, **looks[system]._asdict(), markersize=3, markevery=len(mean) // MARKED + 1)
-        ax.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=1))
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        ax.set_xlabel("updates", loc="right")
-        note = of_panel.note.iloc[0] if "note" in of_panel else ""
-        set_title(part, ", ".join(filter(None, (AXES[metric], note, dataset if several else ""))))
-    return laid_out(figure)
-
-
-@styled
-def sharpness_chart(rows: "pd.DataFrame", nothing: str = "", *, columns: int = 4) -> "Figure":
-    """Draw histograms of attention weights, `columns` of them beside one another below each title.
-
-    `rows` have a bin each: `title`, `name` and `claimed` of its histogram, `low`, where it begins (the last one ends at
-    1), and `share`, the percentage of all weights in it. Without rows, the figure is the sentence `nothing`.
-    """
-    if rows.empty:
-        return chart_of_sentence(nothing)
-    titles = {
-        title: list(of_title.groupby("name", sort=False)) for title, of_title in rows.groupby("title", sort=False)
-    }
-    counts = [math.ceil(len(histograms) / columns) for histograms in titles.values()]
-    figure, parts = chart_panels([0.25 + 0.85 * count for count in counts], {})
-    for part, count, (title, histograms) in zip(parts, counts, titles.items(), strict=True):
-        grid = part.subplots(count, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for ax, (name, bins) in zip(grid, histograms, strict=False):
-            colour = CLAIMED if bins.claimed.iloc[0] else UNCLAIMED
-            ax.stairs(bins.share, [*bins.low, 1], fill=True, color=colour)
-            ax.set(xlim=(bins.low.iloc[0], 1), ylim=(0, 1.05 * rows.share.max()), xticks=[0.5, 1.0])
-            ax.set_title(name, loc="left")
-        for ax in grid[len(histograms) :]:
-            ax.set_visible(False)
-        set_title(part, title)
-    return laid_out(figure)
 
 
 def legend_samples(looks: Mapping[str, SystemLooks]) -> dict[str, Any]:

@@ -56,11 +56,6 @@ def sharpness_source(cell_files: CellFiles) -> Source:
     return {"files": files, "split": cell_files.test, "claimed": sorted(cell_files.run.claimed_heads)}
 
 
-def curves_source(cell_files: CellFiles) -> Source:
-    """Return the training logs, and the size of the beam of validation (1: greedy search)."""
-    return {**log_source(cell_files), "beam": cell_files.run.training.validation.beam}
-
-
 def examples_source(cell_files: CellFiles) -> Source:
     """Return the translations by the lowest seed, the sentence pairs and the supertags of the references."""
     cell = cell_files.cell
@@ -172,7 +167,7 @@ KINDS = {
     ),
     "curves": Kind(
         "curves.curve_rows", "curves.curve_blocks", chart="curves.curve_figure",
-        source=curves_source,
+        source=log_source,
     ),
     "trees": Kind(
         "sentence_figures.tree_rows", "sentence_figures.tree_blocks", drawing="sentence_figures.draw_trees",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmtcore.layout import run_file
 from nmtcore.reporting.manifest import RUN_KEYS
-from nmtcore.tables import charts
 from nmtcore.tables.blocks import (
     Block,
     Heading,
@@ -20,7 +19,8 @@ from nmtcore.tables.blocks import (
     number_columns,
     text_columns,
 )
-from nmtcore.tables.curves import system_curves
+from nmtcore.tables.charts import chart_svg
+from nmtcore.tables.curves import curve_chart, system_curves
 from nmtcore.tables.sheets import mostly_empty
 from nmtcore.training.log import duration
 
@@ -162,8 +162,8 @@ def run_curves(group: SystemRuns) -> str:
     rows = system_curves(group.dataset, group.system, histories)
     if rows.empty:
         return ""
-    figure = charts.curve_chart(rows, columns=3)
-    return charts.chart_svg(figure, title=f"Curves of {group.system} on {group.dataset}", embedded=True)
+    figure = curve_chart(rows, columns=3)
+    return chart_svg(figure, title=f"Curves of {group.system} on {group.dataset}", embedded=True)
 
 
 def empty_seeds(group: SystemRuns) -> list[str]:
