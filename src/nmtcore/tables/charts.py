@@ -1,4 +1,4 @@
-"""What charts by matplotlib have in common; each is a `Figure` as wide as a column of a paper.
+"""Charts by matplotlib, each a `Figure` as wide as a column of a paper: their style, and dots with intervals.
 
 A system has one colour everywhere, and baselines are grey. Systems differ in marks, too, so that charts are legible in
 black and white. `write_chart` writes SVG and PDF: the same bytes for the same numbers.
@@ -10,15 +10,22 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
+from statistics import fmean
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from nmtcore.drawing.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
+from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import atomic_path, write_text
+from nmtcore.tables.measures import measure_label
+from nmtcore.tables.parts import part_gains, test_of
+from nmtcore.tables.query import Frame, Row, comparisons_of, rows_by
 from nmtcore.tables.render import printed
+from nmtcore.tables.sheets import names_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 STYLE = "nmtcore.tables.paper"
@@ -165,3 +172,119 @@ def chart_svg(figure: "Figure", *, title: str, embedded: bool = False) -> str:
 @styled
 def _save(figure: "Figure", target: Any, **options: Any) -> None:
     figure.savefig(target, **options)
+
+
+class Mark(NamedTuple):
+    """A dot of a figure of rows, with its interval."""
+
+    group: str
+    value: float
+    looks: SystemLooks
+    interval: tuple[float, float] | None = None
+    is_hollow: bool = False
+
+
+@styled
+def difference_figure(frame: Frame) -> "Figure":
+    """Draw the differences from baselines as dots with intervals, a panel per test, measure and baseline."""
+    rows = []
+    for comparison in comparisons_of(frame):
+        test = names_of(comparison, "column").rpartition("/")[0].replace("/", " ")
+        names = {"name": names_of(comparison, "row"), "baseline": names_of(comparison, "baseline"), "of": test}
+        rows.append(comparison[0] | names)
+    if not rows:
+        return chart_of_sentence("No system of this figure has scores.")
+    looks = system_looks([*(row["baseline"] for row in rows), *(row["name"] for row in rows)])
+    panels = [
+        (title, [Mark(row["name"], row["delta"], looks[row["name"]], _interval(row)) for row in compared])
+        for title, compared in _compared(rows)
+    ]
+    return _rows_figure(panels, {})
+
+
+@styled
+def time_figure(frame: Frame) -> "Figure":
+    """Draw the published time, hollow, and ours of each system relative to the baseline's, a panel per data set."""
+    table = frame.table
+    baseline, looks = (*table.baselines, table.rows[0].name)[0], SystemLooks(BLACK)
+    panels: dict[str, list[Mark]] = {}
+    for row in frame.rows:
+        if row["measure"] == "relative_time" and row["baseline"] is None:
+            marks = panels.setdefault(f"{row['dataset']}: time relative to {baseline}; hollow: published", [])
+            times = [(row["published"], True), *[(fmean(row["values"]), False)] * bool(row["values"])]
+            marks += [Mark(row["row"], time, looks, is_hollow=hollow) for time, hollow in times if time is not None]
+    drawn = [(title, marks) for title, marks in panels.items() if marks]
+    nothing = "No time is published, and no run is finished."
+    return _rows_figure(drawn, {}) if drawn else chart_of_sentence(nothing)
+
+
+@styled
+def part_figure(frame: Frame) -> "Figure":
+    """Draw the gains on parts of a test as dots with intervals, a panel per test, measure and baseline."""
+    gains = [row | {"of": test_of(row)} for row in part_gains(frame) if row["delta"] is not None]
+    if not gains:
+        return chart_of_sentence("No system of this figure has scores of such parts.")
+    looks = system_looks(name for row in gains for name in (row["system"], _published_name(row)) if name)
+    panels = []
+    for title, rows in _compared(gains):
+        dots = []
+        for row in rows:
+            group = f"{row['row'].replace('_', '/')}: {row['sentences']:,} ({row['share']:.1f}\u00a0%)"
+            few = row["sentences"] < FEW
+            dots.append(Mark(group, row["delta"], looks[row["system"]], _interval(row), few))
+            if name := _published_name(row):
+                dots.append(Mark(group, row["published"], looks[name]))
+        hollow = f"; hollow: fewer than {FEW} sentences" if any(row["sentences"] < FEW for row in rows) else ""
+        panels.append((f"{title}{hollow}", dots))
+    return _rows_figure(panels, legend_samples(looks))
+
+
+def _published_name(row: Row) -> str:
+    return "" if row["published"] is None else f"{row['system']}, published"
+
+
+def _interval(row: Row) -> tuple[float, float] | None:
+    return None if row["low"] is None else (row["low"], row["high"])
+
+
+def _compared(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
+    """Divide differences into panels, each with its title; `of` names the test of a row."""
+    return [
+        (
+            f"{measure_label(measure)}, {test}: difference from {baseline}, "
+            f"95 % interval{'' if all(row['training_noise'] for row in differences) else ' without training noise'}",
+            differences,
+        )
+        for (test, measure, baseline), differences in rows_by(rows, "of", "measure", "baseline").items()
+    ]
+
+
+def _rows_figure(panels: Sequence[tuple[str, Sequence[Mark]]], samples: Mapping[str, Any]) -> "Figure":
+    """Draw panels of numbers from left to right, in groups below one another; each with its title."""
+    divided: list[tuple[str, dict[str, list[Mark]], float]] = []
+    for title, marks in panels:
+        groups: dict[str, list[Mark]] = {}
+        for mark in marks:
+            groups.setdefault(mark.group, []).append(mark)
+        # A group has as many lines as its name or its rows take, and a space.
+        lines = max(1 + max(broken(name).count("\n") for name in groups), *map(len, groups.values()))
+        divided.append((title, groups, 0.4 + lines))
+    heights = [0.5 + LINE_HEIGHT * (wrapped(title).count("\n") + step * len(groups)) for title, groups, step in divided]
+    figure, areas = chart_panels(heights, samples)
+    for area, (title, groups, step) in zip(areas, divided, strict=True):
+        ax, places = area.subplots(), [step * number for number in range(len(groups))]
+        for place, marks in zip(places, groups.values(), strict=True):
+            for number, mark in enumerate(marks):
+                _dot(ax, place + number - (len(marks) - 1) / 2, mark)
+        ax.set_yticks(places, list(map(broken, groups)))
+        ax.set_ylim(places[-1] + step / 2, -step / 2)
+        ax.axvline(0, color=COLOURS[0], linewidth=0.8, zorder=0)
+        set_title(area, title)
+    return laid_out(figure)
+
+
+def _dot(ax: "Axes", y: float, mark: Mark) -> None:
+    """Draw a dot, and a line over its interval if it has one."""
+    errors = mark.interval and [[mark.value - mark.interval[0]], [mark.interval[1] - mark.value]]
+    looks, face = mark.looks, "none" if mark.is_hollow else mark.looks.color
+    ax.errorbar(mark.value, y, xerr=errors, fmt=looks.marker, color=looks.color, markerfacecolor=face, elinewidth=1)

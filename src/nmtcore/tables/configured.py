@@ -8,9 +8,9 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
-from nmtcore.tables.kinds import test_annotations
 from nmtcore.tables.papers import Paper, make_paper
 from nmtcore.tables.settings import PaperTablesSettings, TableSettings
+from nmtcore.tables.sizes import test_annotations
 
 TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
 """What the table of systems says about training."""

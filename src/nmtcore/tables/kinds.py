@@ -5,14 +5,11 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from nmtcore.config.project import Project
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.measures import measured_source
+from nmtcore.tables.sizes import test_annotations
 from nmtcore.tables.training import log_source
 from nmtcore.tables.trees import trees_source
-
-SUBSETS = (("target", "ccg"), ("source", "constituency"), ("target", "constituency"))
-"""The annotations that parts of a test are made from, as (side, column)."""
 
 
 def _check_model(cell_files: CellFiles, lacks: str) -> None:
@@ -75,16 +72,6 @@ def examples_source(cell_files: CellFiles) -> Source:
     }
 
 
-def test_annotations(project: Project, name: str, split: str) -> list[tuple[str, str, str]]:
-    """List the side, column and path of each annotation of a test that parts of it are made from."""
-    dataset, annotations = project.dataset(name), []
-    for side, column in SUBSETS:
-        if annotator := dataset.syntax.get(side, {}).get(column):
-            names = {"dataset": name, "annotator": annotator, "split": split, "side": side}
-            annotations.append((side, column, project.layout.path("annotation", **names)))
-    return annotations
-
-
 def parts_source(cell_files: CellFiles) -> Source:
     """Return the annotations that parts of a test are made from and, behind a gain on them, the translations.
 
@@ -99,8 +86,6 @@ def parts_source(cell_files: CellFiles) -> Source:
         phrases = ", or for constituency" if cell_files.configured else ""
         raise Unmeasurable(f"{cell.ours} names no annotator for ccg of the target side{phrases}")
     files = {"annotations": {f"{side}.{column}": path for side, column, path in annotations}}
-    if cell.metric == "sentences":
-        return {"files": files, "split": cell.test}
     return _with_baseline(cell_files, files)
 
 
@@ -152,13 +137,13 @@ _GRID = ("query.number_rows", "sheets.number_blocks")
 
 KINDS = {
     "scores": Kind(*_GRID, compares=True),
-    "differences": Kind(*_GRID, chart="figures.difference_figure", compares=True),
-    "time": Kind(*_GRID, chart="figures.time_figure"),
+    "differences": Kind(*_GRID, chart="charts.difference_figure", compares=True),
+    "time": Kind(*_GRID, chart="charts.time_figure"),
     "lengths": Kind(
-        "parts.length_rows", "parts.length_blocks", chart="figures.length_figure", source=lengths_source
+        "parts.part_rows", "parts.part_blocks", chart="charts.part_figure", source=lengths_source
     ),
     "constructions": Kind(
-        "parts.construction_rows", "parts.construction_blocks", chart="figures.construction_figure",
+        "parts.part_rows", "parts.part_blocks", chart="charts.part_figure",
         source=parts_source, compares=True,
     ),
     "examples": Kind(

@@ -155,6 +155,13 @@ _MEASURES = (
     Measure("dropped_by_langdetect", "dropped by langdetect", sizes.dropped_source, sizes.reported),
     Measure("source_tokens", "source tokens", sizes.words_source, sizes.word_numbers),
     Measure("target_tokens", "target tokens", sizes.words_source, sizes.word_numbers),
+    Measure(
+        "sentences", "sentences", sizes.construction_source, sizes.construction_count, also=("sentences_share",),
+        content="number", notes=sizes.CONSTRUCTION_NOTES,
+    ),
+    Measure(
+        "sentences_share", "share, %", sizes.construction_source, sizes.construction_count, content="number", digits=1,
+    ),
     Measure("english_subwords", "English subwords", sizes.vocabulary_source, sizes.vocabulary),
     Measure("other_subwords", "other subwords", sizes.vocabulary_source, sizes.vocabulary),
     Measure("types", "types", sizes.types_source, sizes.types),

@@ -1,4 +1,4 @@
-"""The parts of tests, and tables of them: constructions and phrases, and lengths.
+"""Tables of parts of a test: what systems gain on constructions and phrases, or by length.
 
 Shapes: B sentences.
 """
@@ -23,25 +23,18 @@ from nmtcore.tables.blocks import (
     Table,
     TableCell,
     estimate_column,
-    grouped_table,
     item_blocks,
     make_table,
     note,
     number_columns,
-    percentage,
     text_columns,
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.measures import measure_label
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, plain_row, rows_by
-from nmtcore.tables.sheets import difference_cell, empty_items, mean_cell, published_cell, seed_items
-
-ALL = "all sentences"
-"""The part that is the whole test."""
-
-ITEMS = {"control": "control_raising", "total": ALL, None: ALL}
-"""What items of the papers' tables are called here, if not the same."""
+from nmtcore.tables.sheets import difference_cell, empty_items, mean_cell, seed_items
+from nmtcore.tables.sizes import ALL, CONSTRUCTION_NOTES, ITEMS
 
 LONG = "long sentences"
 """What claims call the longest sentences of a test."""
@@ -55,16 +48,9 @@ SHARE, DEFAULT_SHARE = "share_of_long_sentences", 0.01
 UNANALYSED = "without supertags"
 """The sentences of a test that could not be analysed."""
 
-COUNT = "sentences"
-"""The metric of columns that count the sentences with a construction."""
-
 _NOTES = f"""
 Few: fewer than {FEW} sentences, too few to conclude anything. Difference: from the baseline on the same sentences, ±
 half its 95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples.
-"""
-_CONSTRUCTIONS = """
-A sentence has a construction if its reference has a CCG supertag of it, and may have several; they are counted as by
-the code of Aycock 2021.
 """
 _FURTHER = f"""
 {" and ".join(FURTHER_CONSTRUCTIONS)} are not among those of Aycock 2021: words such as "because", and prepositions
@@ -123,24 +109,20 @@ def _by_length(pairs: str, translated: int, share: float) -> Parts:
     """Read the longest sentences, and those of each bin of lengths."""
     words = [len(sentence) for sentence in read_translated(Path(pairs), "source_words", sentences=translated)]
     longest = long_sentences(words, share=share)
-    return Parts(translated, {f"{LONGEST}{longest.fewest_words} words": longest.rows_B} | length_bins(words))
+    whole = {ALL: np.arange(translated), f"{LONGEST}{longest.fewest_words} words": longest.rows_B}
+    return Parts(translated, whole | length_bins(words))
 
 
-def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
-    """Yield the numbers of sentences with each construction, and what systems gain on them, below whole tests.
+def part_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield what systems gain on each part of their tests, below whole tests.
 
     A table that names constructions is a paper's, and has none of `FURTHER_CONSTRUCTIONS`.
     """
     yield from _whole_tests(table, results)
-    for cell in table.cells:
-        if cell.metric == COUNT:
-            parts = parts_of(table, results, cell)
-            name, rows_B = claimed_part(parts, cell.item)
-            yield plain_row(cell) | (_unknown(cell) if rows_B is None else {**_size(name, rows_B, parts), "reason": ""})
     left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
     compared: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in table.cells:
-        if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
+        if cell.system and cell.system != _baseline(table, cell):
             compared.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
     for cells in compared.values():
         parts = parts_of(table, results, cells[0])
@@ -152,42 +134,25 @@ def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         for cell in cells:
             name = claimed_part(parts, cell.item)[0]
             rows_B = names.pop(name, None)
-            unknown = _unknown(cell) if rows_B is None and cell.source else {}
-            yield _gain(table, results, cell, (name, rows_B), parts) | {"published": cell.published} | unknown
+            reason = cell.reason or f"{cell.item} is no construction"
+            unknown = {"reason": reason} if rows_B is None and cell.source else {}
+            named = {"row": cell.item or name, "published": cell.published}
+            yield _gain(table, results, cell, (name, rows_B), parts) | named | unknown
         for name, rows_B in names.items():
-            yield _gain(table, results, cells[0], (name, rows_B), parts) | {"row": name}
+            published = _published_on_long(table, cells[0]) if name.startswith(LONGEST) else None
+            row = _gain(table, results, cells[0], (name, rows_B), parts)
+            yield row | {"row": name, "published": published}
 
 
-def _unknown(cell: Cell) -> Row:
-    return {"reason": cell.reason or f"{cell.item} is no construction"}
-
-
-def length_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
-    """Yield the scores of whole tests, those by length, and how these differ from the baseline's.
-
-    Columns that measure the same, by one data set, are joined (`joined_columns`).
-    """
-    yield from _whole_tests(table, results)
-    for columns in joined_columns(table):
-        cells = [table.cell(row.name, columns[0]) for row in table.rows]
-        parts = next((parts_of(table, results, cell) for cell in cells if cell.source), Parts(0, {LONG: np.arange(0)}))
-        for part in parts.rows.items():
-            for cell in cells:
-                row = _on_part(results, cell, part, parts)
-                yield row | (results.interval(cell, part[1]) if row["values"] and len(part[1]) > 1 else {})
-                compared = _gain(table, results, cell, part, parts)
-                if compared["baseline_values"]:
-                    yield compared
-
-
-def joined_columns(table: PlannedTable) -> list[list[str]]:
-    """Join the columns that measure the same."""
-    joined: dict[Any, list[str]] = {}
-    for column in table.columns:
-        cells = [table.cell(row.name, column.name) for row in table.rows]
-        measured = tuple((cell.measure, cell.runs, cell.ours, cell.test, cell.reason) for cell in cells)
-        joined.setdefault(measured, []).append(column.name)
-    return list(joined.values())
+def _published_on_long(table: PlannedTable, cell: Cell) -> float | None:
+    """Return the gain on long sentences that a claim of the paper names; None if it names none."""
+    for claim in table.claims:
+        claimed = claim.system
+        if claimed.item == LONG and (claimed.tested, claimed.split, claimed.system) == (
+            cell.tested, cell.split, cell.system
+        ):  # fmt: skip
+            return claim.difference
+    return None
 
 
 def _whole_tests(table: PlannedTable, results: Results) -> Iterator[Row]:
@@ -241,28 +206,23 @@ def test_of(row: Row) -> str:
     return f"{row['dataset']}, {row['test']}"
 
 
-def part_counts(frame: Frame) -> list[Row]:
-    """List the rows that count the sentences with a construction, with the published percentage."""
-    totals = {cell.column: cell.published for cell in frame.table.cells if ITEMS.get(cell.item) == ALL}
-    rows = (row for row in frame.rows if row["measure"] == COUNT and row["item"] not in (None, UNANALYSED))
-    return [row | {"published_share": percentage(row["published"], totals.get(row["column"]))} for row in rows]
-
-
 def part_gains(frame: Frame) -> list[Row]:
     """List the rows of gains on parts of tests."""
     return [row for row in frame.rows if row["baseline"] is not None]
 
 
-def construction_blocks(frame: Frame) -> list[Block]:
-    """Show the numbers of sentences with each construction, and what systems gain on them."""
-    counts, gains = part_counts(frame), part_gains(frame)
+def part_blocks(frame: Frame) -> list[Block]:
+    """Show what systems gain on each part of a test."""
+    table, gains = frame.table, part_gains(frame)
     blocks = item_blocks(empty_items(frame))
-    blocks += [_count_table(counts)] if counts else []
     for (system, baseline, *_), rows in rows_by(gains, "system", "baseline", "column", "dataset", "test").items():
-        blocks += [Heading(f"{test_of(rows[0])}: {system} and {baseline}"), _gain_table(frame.table, rows)]
-    further = any(row["row"] in FURTHER_CONSTRUCTIONS for row in gains)
-    blocks += [note(_CONSTRUCTIONS), *[note(_FURTHER)] * further, *[note(_NOTES)] * bool(gains)]
-    return [*blocks, *item_blocks([*_unanalysed(frame), *(seed_items(frame.table) if gains else ())])]
+        blocks += [Heading(f"{test_of(rows[0])}: {system} and {baseline}"), _gain_table(table, rows)]
+    if table.table_kind == "lengths":
+        blocks.append(note(_LENGTHS.format(share=100 * table.facts.get(SHARE, DEFAULT_SHARE))))
+    else:
+        further = any(row["row"] in FURTHER_CONSTRUCTIONS for row in gains)
+        blocks += [note(CONSTRUCTION_NOTES), *[note(_FURTHER)] * further]
+    return [*blocks, note(_NOTES), *item_blocks([*_unanalysed(frame), *seed_items(table)])]
 
 
 def _unanalysed(frame: Frame) -> Iterator[str]:
@@ -281,24 +241,10 @@ def _size_cells(row: Row) -> list[TableCell]:
     return with_origin([TableCell(count, mark) if known else None, row["share"]], row["dataset"])
 
 
-def _count_table(counts: Sequence[Row]) -> Table:
-    columns, rows = text_columns("subset"), {row["row"]: [row["row"]] for row in counts}
-    for name in dict.fromkeys(row["column"] for row in counts):
-        columns += number_columns(f"{name}, published")
-        columns += number_columns(f"share of {name}, published, %", digits=1)
-        columns += number_columns(name)
-        columns += number_columns(f"share of {name}, %", digits=1)
-    for row in counts:
-        count, share = _size_cells(row)
-        shown = [row["published"], row["published_share"], count._replace(reason=row["reason"]), share]
-        rows[row["row"]] += shown
-    return make_table(columns, list(rows.values()))
-
-
 def _gain_table(table: PlannedTable, rows: Sequence[Row]) -> Table:
     first = rows[0]
     label, column = measure_label(first["measure"]), first["column"]
-    digits = next(planned_column.digits for planned_column in table.columns if planned_column.name == column)
+    digits = max(1, next(planned_column.digits for planned_column in table.columns if planned_column.name == column))
     published = any(row["published"] is not None for row in rows)
     columns = [
         *text_columns("subset"),
@@ -319,57 +265,3 @@ def _gain_table(table: PlannedTable, rows: Sequence[Row]) -> Table:
         for row in rows
     ]
     return make_table(columns, shown)
-
-
-def length_blocks(frame: Frame) -> list[Block]:
-    """Show the scores of all parts by length, and the gains on them."""
-    share = 100 * frame.table.facts.get(SHARE, DEFAULT_SHARE)
-    tests = {row["column"]: test_of(row) for row in frame.rows if row["item"] is not None and row["dataset"]}
-    same = (
-        f"{tests[columns[0]]}: the same for the columns {', '.join(columns)}."
-        for columns in joined_columns(frame.table)
-        if len(columns) > 1
-    )
-    blocks = [*item_blocks(empty_items(frame)), _length_table(frame), note(_LENGTHS.format(share=share)), note(_NOTES)]
-    return [*blocks, *item_blocks([*same, *seed_items(frame.table)])]
-
-
-def is_longest(row: Row) -> bool:
-    """Return whether a row is about the longest sentences of a test."""
-    return row["item"] == LONG or (row["item"] or "").startswith(LONGEST)
-
-
-def length_scores(frame: Frame) -> list[Row]:
-    """List the rows of scores by length."""
-    return [row for row in frame.rows if row["baseline"] is None and row["item"] is not None]
-
-
-def _length_table(frame: Frame) -> Table:
-    """Tabulate all parts, a row per test, part and system; of long sentences with the published gains."""
-    scores = length_scores(frame)
-    compared = {(row["row"], row["column"], row["item"]): row for row in part_gains(frame)}
-    joined = {names[0]: names for names in joined_columns(frame.table)}
-    tests = {column.name: (column.dataset, column.split) for column in frame.table.columns}
-    label = " or ".join(dict.fromkeys(measure_label(row["measure"]) for row in scores))
-    published = {
-        (claim.system.tested, claim.system.split, claim.system.system): claim.difference
-        for claim in frame.table.claims
-        if claim.system.item == LONG
-    }
-    columns = [
-        *text_columns("test", "words", "system"),
-        *number_columns("sentences"),
-        *number_columns("share, %", digits=1),
-        *number_columns(label, content="mean", digits=1),
-        Column(name="difference, published", content="number", digits=1, signed=True),
-        estimate_column(),
-    ]
-    groups: dict[str, list[list[Any]]] = {}
-    for row in scores:
-        columns_of = joined[row["column"]] if is_longest(row) else ()
-        known = {name: published.get((*tests[name], row["system"])) for name in columns_of}
-        test = row["column"] if row["share"] is None else test_of(row)
-        gain = difference_cell(compared.get((row["row"], row["column"], row["item"])), row["reason"])
-        shown = [test, row["item"], row["row"], *_size_cells(row), mean_cell(row), published_cell(known), gain]
-        groups.setdefault(row["column"], []).append(shown)
-    return grouped_table(columns, list(groups.values()))

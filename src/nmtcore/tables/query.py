@@ -21,7 +21,6 @@ from nmtcore.evaluation.compare import (
     difference_of,
     holm,
     sampled_scores,
-    score_interval,
 )
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
 from nmtcore.parquet import open_file, read_rows, row_writer
@@ -114,10 +113,6 @@ class Results:
         if cell.measure in WITH_LENGTHS:
             row |= {"length": fmean(map(length_ratio, counts)), "empty": list(map(empty_count, counts))}
         return row
-
-    def interval(self, cell: Cell, rows_B: np.ndarray) -> Row:
-        """Return the 95 % interval of the mean score of a cell on some sentences, as values of its row."""
-        return dict(zip(("low", "high"), score_interval(self._scores(cell, rows_B)), strict=True))
 
     def difference(self, cell: Cell, baseline: Cell, rows_B: np.ndarray | None = None) -> Row:
         """Compare two cells by their scores on the same sentences, as values of a row.
