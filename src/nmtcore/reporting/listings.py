@@ -35,7 +35,7 @@ from nmtcore.tables.blocks import (
 )
 from nmtcore.tables.measures import measure_named
 from nmtcore.tables.pages import fill_terminal, table_text, without_common_parts
-from nmtcore.tables.scores import UAS_NOTES
+from nmtcore.tables.runs import UAS_NOTES
 from nmtcore.tables.sheets import mostly_empty, one_seed_sentence
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.measures import measured_source
+from nmtcore.tables.runs import log_source
 from nmtcore.tables.sizes import test_annotations
-from nmtcore.tables.training import log_source
 from nmtcore.tables.trees import trees_source
 
 
