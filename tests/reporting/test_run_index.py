@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from evaluation.test_metrics import draw
 from reporting.recorded_runs import ATTEMPT, SOURCES, names_of, write_log, write_run
-from reporting.runs import Results
 from sacrebleu import corpus_bleu
+from tables.runs import Results
 
 from nmtcore.errors import UserError
 from nmtcore.evaluation.induction import MEASURES

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 from published_claims import paper_claims, trained
-from reporting.planned import claim as make_claim
-from reporting.planned import control, planned, shown, unlinked
+from tables.planned import claim as make_claim
+from tables.planned import control, planned, shown, unlinked
 
 from nmtcore.config.project import Project
 from nmtcore.tables.cells import PlannedRuns, trained_name
-from nmtcore.tables.ledger import judge
-from nmtcore.tables.ledger_page import ledger_page
+from nmtcore.tables.ledger import judge, ledger_page
 from nmtcore.tables.papers import paper_files, read_paper
 from nmtcore.tables.query import plain_row
 from nmtcore.tables.render import page_markdown
@@ -152,7 +151,7 @@ def test_rows_have_the_published_difference_ours_and_the_verdict():
     assert origins == {"depparse_l1": own, 5: own, "transformer_base": base, 3: base}
     assert shown(page.tables[0]) == [["pham2018", "1", "1", "0", "0", "0", "1", "1"]]
     assert shown(page.tables[2])[0][3:] == [
-        "better", "depparse_l1", "cs2en", "+1.35", "+1.25 ± 0.83", "upheld", "transformer_base",
+        "better", "depparse_l1", "cs2en", "+1.35", "+1.25 ± 0.83", "upheld", "", "transformer_base",
         "diagonalparse_l1", "", "test", "", "bleu", "1.16", "5", "3", "paper",
     ]  # fmt: skip
     assert column(tables_of(judged(PASCAL))[2], "system") == ["pascal on nc11_en2de_filtered"]
@@ -163,7 +162,7 @@ def test_the_page_says_what_decides_nothing():
     page = ledger_page(rows, scale="quick")
     counts, _, table = page.tables
     assert column(table, "verdict") == ["upheld", *["not decided"] * 3]
-    assert list(table.letters) == [ONE_SEED, "too small"]
+    assert column(table, "reason") == [None, ONE_SEED, ONE_SEED, "too small"]
     assert [cell.value for row in counts.rows for cell in row] == ["pham2018", 4, 1, 0, 3, 0, 0, 1]
     assert (
         "An interval from one seed decides nothing: it leaves training noise out, and in a simulation, 45 of 100 "

@@ -165,11 +165,6 @@ def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
     return _signed_sum((1, system), (-1, baseline))
 
 
-def score_interval(system: SampledScores) -> tuple[float, float]:
-    """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
-    return _signed_sum((1, system)).interval
-
-
 def _signed_sum(*terms: tuple[int, SampledScores]) -> Difference:
     """Compare a sum of mean scores on the same samples, each with its sign, with 0.
 

@@ -206,12 +206,13 @@ def difference_figure(frame: Frame) -> "Figure":
 def time_figure(frame: Frame) -> "Figure":
     """Draw the published time, hollow, and ours of each system relative to the baseline's, a panel per data set."""
     table = frame.table
-    baseline, looks = (*table.baselines, table.rows[0].name)[0], SystemLooks(BLACK)
+    baseline = table.baselines[0] if table.baselines else table.rows[0].name
+    looks = SystemLooks(BLACK)
     panels: dict[str, list[Mark]] = {}
     for row in frame.rows:
         if row["measure"] == "relative_time" and row["baseline"] is None:
             marks = panels.setdefault(f"{row['dataset']}: time relative to {baseline}; hollow: published", [])
-            times = [(row["published"], True), *[(fmean(row["values"]), False)] * bool(row["values"])]
+            times = [(row["published"], True), (fmean(row["values"]) if row["values"] else None, False)]
             marks += [Mark(row["row"], time, looks, is_hollow=hollow) for time, hollow in times if time is not None]
     drawn = [(title, marks) for title, marks in panels.items() if marks]
     nothing = "No time is published, and no run is finished."

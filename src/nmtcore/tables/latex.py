@@ -6,7 +6,6 @@ from dataclasses import replace
 from textwrap import wrap
 
 from nmtcore.tables.blocks import (
-    TEXTS,
     Block,
     Column,
     Estimate,
@@ -21,7 +20,7 @@ from nmtcore.tables.blocks import (
 from nmtcore.tables.render import Writer, column_parts, header_groups, notes_below, printed
 
 LONG = 40
-"""Characters of a text from which on its column has lines of a fixed width."""
+"""Characters of a text with spaces from which on its column has lines of a fixed width."""
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -92,11 +91,11 @@ class _Latex(Writer):
     def grid(self, table: Table) -> str:
         """Write a `tabular`, which is made smaller if it is wider than the text."""
         sides = "".join(
-            "p{6cm}" if any(len(_text(column, cell)) > LONG for cell in cells) else column.alignment[0]
+            "p{6cm}" if any(_is_long(column.shown(cell)) for cell in cells) else column.alignment[0]
             for column, cells in table.by_column
         )
         lines = [
-            "\\smallskip", "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
+            "\\par\\smallskip", "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
             f"\\begin{{tabular}}{{{sides}}}", "\\toprule", *self._header(table),
         ]  # fmt: skip
         for group in table.groups:
@@ -126,8 +125,8 @@ def page_latex(page: Page) -> str:
     return _Latex(" ".join(page.title.split())).write(page.blocks)
 
 
-def _text(column: Column, cell: TableCell) -> str:
-    return column.shown(cell) if column.content in TEXTS else ""
+def _is_long(text: str) -> bool:
+    return len(text) > LONG and " " in text
 
 
 def _meanings(table: Table) -> Iterator[str]:

@@ -160,7 +160,7 @@ def count_gates(gates: str) -> "pd.DataFrame":
     counts = pd.DataFrame({"highest": highest, "words": words, "subwords": by_tag.size(), "norm": by_tag.mean()})
     counts = counts.fillna({"highest": 0}).assign(share=100 * highest / tagged.sentence.nunique())
     for name in ("words", "subwords"):
-        counts[name] *= 100 / counts[name].sum()
+        counts[name] = 100 * counts[name] / counts[name].sum()
     return counts.fillna({"share": 0})
 
 

@@ -70,15 +70,12 @@ class ShownSentence(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return the sentence and how it was chosen, as plain values."""
-        count, tree = len(self.words), " and a tree" if self.heads is not None else ""
-        if _words_outside(count):
-            chosen = (
-                f"the first sentence with {count} words{tree}, since none has {FEWEST_WORDS} to {MOST_WORDS} and no "
-                "number is nearer"
-            )
-        else:
-            chosen = f"the first sentence with {FEWEST_WORDS} to {MOST_WORDS} words{tree}"
-        return {**self._asdict(), "chosen": chosen}
+        tree = " and a tree" if self.heads is not None else ""
+        nearest = " or nearly as many" if _words_outside(len(self.words)) else ""
+        return {
+            **self._asdict(),
+            "chosen": f"the first sentence with {FEWEST_WORDS} to {MOST_WORDS} words{nearest}{tree}",
+        }
 
 
 def _words_outside(words: int) -> int:

@@ -300,14 +300,9 @@ def seed_items(table: PlannedTable) -> Iterator[str]:
 def run_items(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence about each system that was not trained here, or of which some seeds are missing."""
     for runs in table.runs.values():
-        if runs.unfinished and runs.seeds:
-            seeds = ", ".join(map(str, runs.unfinished))
-            left_out = f"seed {seeds}, whose run is" if len(runs.unfinished) == 1 else f"seeds {seeds}, whose runs are"
-            yield f"{runs.system} on {runs.dataset}: without {left_out} not finished."
-        if runs.missing and runs.seeds:
-            seeds = ", ".join(map(str, runs.missing))
-            without = f"seed {seeds}, which has" if len(runs.missing) == 1 else f"seeds {seeds}, which have"
-            yield f"{runs.system} on {runs.dataset}: without {without} no translations."
+        for seeds, lack in ((runs.unfinished, "their runs are not finished"), (runs.missing, "no translations")):
+            if seeds and runs.seeds:
+                yield f"{runs.system} on {runs.dataset}: without seeds {', '.join(map(str, seeds))} ({lack})."
         if runs.provenance:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
 
