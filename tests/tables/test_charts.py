@@ -2,8 +2,6 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
@@ -256,14 +254,6 @@ def test_charts_have_the_colour_of_the_text_around_them():
     assert ["prefers-color-scheme" in svg for svg in svgs] == [True, False]
     texts = ["".join(own.itertext()) for own in roots[0].iter("{http://www.w3.org/2000/svg}text")]
     assert {"pascal", "relative_tree_traversal_"} <= set(texts), "texts are texts"
-
-
-def test_nothing_is_reported_where_nothing_can_be_written():
-    code = "import pandas; from nmtcore.tables.curves import *; print(curve_chart(pandas.DataFrame()).texts)"
-    done = subprocess.run([sys.executable, "-c", code], env={"HOME": "/proc", "PYTHONPATH": ":".join(sys.path)},
-                          capture_output=True, text=True, check=True)  # fmt: skip
-    assert "No run of these systems is finished." in done.stdout
-    assert done.stderr == ""
 
 
 def test_a_system_looks_the_same_in_all_charts():

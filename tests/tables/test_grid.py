@@ -116,16 +116,6 @@ def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(folder)
         assert own == {name: "< 0.001" if value < 0.001 else f"{value:.3f}" for name, value in corrected.items()}
 
 
-def test_of_added_columns_chrf_alone_is_compared_below_the_papers(folder):
-    cells = [*column_cells(folder, CHRF_COLUMN, "chrf"), *column_cells(folder, "RIBES", "ribes")]
-    cells += column_cells(folder, COLUMN, "bleu")
-    added = {name: {"measure": measure, "added": True} for name, measure in ((CHRF_COLUMN, "chrf"), ("RIBES", "ribes"))}
-    table = planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=added)
-    assert list(rows_of(stored_frame(table))[1]) == [
-        (name, column) for column in (COLUMN, CHRF_COLUMN) for name in ("new", "control")
-    ]
-
-
 def test_columns_that_one_stand_in_serves_are_compared_once(folder):
     other = "other/test/bleu"
     table = plan(folder, *column_cells(folder, other, "bleu", {"base": (20.0, ""), "new": (19.7, "")}))

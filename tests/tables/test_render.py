@@ -151,7 +151,7 @@ transformer\_base &  & 1 h 1 min &  \\
 
 % one_a
 % two
-"""
+"""  # noqa: E501
 
 HTML = r"""<h3>Table 6.1: Scores &amp; more</h3>
 <div class="scroll" tabindex="0" role="group" aria-label="table">

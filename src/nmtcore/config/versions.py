@@ -15,7 +15,7 @@ VERSIONS = {
     "training": 3,
     "inference": 7,
     "evaluation": 4,
-    "reporting": 11,
+    "reporting": 12,
 }
 
 MANIFESTS = 4

@@ -71,11 +71,8 @@ class ShownSentence(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """Return the sentence and how it was chosen, as plain values."""
         tree = " and a tree" if self.heads is not None else ""
-        nearest = " or nearly as many" if _words_outside(len(self.words)) else ""
-        return {
-            **self._asdict(),
-            "chosen": f"the first sentence with {FEWEST_WORDS} to {MOST_WORDS} words{nearest}{tree}",
-        }
+        words = f"{FEWEST_WORDS} to {MOST_WORDS} words" + " or nearly as many" * bool(_words_outside(len(self.words)))
+        return {**self._asdict(), "chosen": f"the first sentence with {words}{tree}"}
 
 
 def _words_outside(words: int) -> int:
