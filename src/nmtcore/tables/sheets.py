@@ -300,9 +300,10 @@ def seed_items(table: PlannedTable) -> Iterator[str]:
 def run_items(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence about each system that was not trained here, or of which some seeds are missing."""
     for runs in table.runs.values():
-        for seeds, lack in ((runs.unfinished, "their runs are not finished"), (runs.missing, "no translations")):
+        for seeds, lack in ((runs.unfinished, "not finished"), (runs.missing, "no translations")):
             if seeds and runs.seeds:
-                yield f"{runs.system} on {runs.dataset}: without seeds {', '.join(map(str, seeds))} ({lack})."
+                names = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+                yield f"{runs.system} on {runs.dataset}: without {names} ({lack})."
         if runs.provenance:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
 

@@ -1,4 +1,7 @@
-"""Sizes of data sets: pairs, words and subwords of splits, types of tags, shares of words, what a filter drops."""
+"""Sizes of data sets: pairs, words and subwords of splits, types of tags, shares of words, what a filter drops.
+
+Shapes: B sentences.
+"""
 
 from functools import cache
 from pathlib import Path
