@@ -6,7 +6,7 @@ from statistics import fmean
 import pytest
 from called import call_nmtcore
 from evaluation.test_metrics import draw
-from reporting.runs import EVALUATION, Results
+from tables.runs import EVALUATION, Results
 
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import compare_systems

@@ -22,7 +22,6 @@ from nmtcore.evaluation.compare import (
     expected_agreement,
     holm,
     sampled_scores,
-    score_interval,
     student_quantile,
     student_tail,
     values_without_sentences,
@@ -142,16 +141,6 @@ def test_a_single_sentence_has_no_p_value():
     result = compare(texts, ["a b c d"])["other"]
     assert result.delta < 0
     assert (result.error, result.p) == (0, None)
-
-
-def test_the_interval_of_a_score_joins_the_variances_of_seeds_and_samples():
-    scores, sampled, twice = [20.0, 22.0, 21.0], np.array([20.5, 21.5, 21.0, 22.0]), 0.2
-    seeds, samples = statistics.variance(scores) / 3, statistics.variance(sampled.tolist())
-    degrees = (seeds + samples - twice) ** 2 / (seeds**2 / 2)
-    low, high = score_interval(sampled_runs(scores, sampled, twice=twice))
-    assert (low + high) / 2 == pytest.approx(21)
-    half = (high - low) / 2
-    assert 2 * student_tail(half / math.sqrt(seeds + samples - twice), degrees) == pytest.approx(0.05)
 
 
 def own_noise(scores):

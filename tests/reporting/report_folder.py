@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from reporting.planned import planned, scored
 from reporting.recorded_runs import SOURCES, layout_of, names_of, write_run
-from reporting.runs import write_translations
+from tables.planned import planned, scored
+from tables.runs import write_translations
 
 from nmtcore.config.typed import plain
 from nmtcore.files import write_json, write_text

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 from evaluation.test_metrics import draw
-from reporting.runs import EVALUATION, Results
 from sacrebleu import corpus_bleu
+from tables.runs import EVALUATION, Results
 
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.evaluation.compare import compare_systems

@@ -1,5 +1,6 @@
-"""Projects as in the tests of planning."""
+"""Projects as in the tests of planning, and the results folder of the tests of what is made of results."""
 
 from planning.conftest import make_project
+from reporting.conftest import layout
 
-__all__ = ["make_project"]
+__all__ = ["layout", "make_project"]

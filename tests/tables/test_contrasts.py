@@ -7,8 +7,8 @@ from statistics import fmean
 import numpy as np
 import pytest
 from published_claims import paper_claims
-from reporting.planned import claim, planned, scored, stored_frame
-from reporting.runs import Results as Folder
+from tables.planned import claim, planned, scored, stored_frame
+from tables.runs import Results as Folder
 from tables.test_papers import BLEU, OTHER, TABLE, published
 
 from nmtcore.errors import UserError

@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from reporting.planned import planned, scored
-from reporting.runs import Results
+from tables.planned import planned, scored
+from tables.runs import Results
 
 from nmtcore.config.typed import plain
-from nmtcore.tables.labels import printed, printed_block, printing
 from nmtcore.tables.make import draw_figure, table_blocks, write_table
 from nmtcore.tables.query import read_frame
-from nmtcore.tables.render import blocks_html
+from nmtcore.tables.render import blocks_html, printed, printing
 
 LINES = ["the red dog sees a cat", "an old tree stands in the town", "she sees it"]
 LABELS = {"base": "Transformer", "base_light": "+ parser head & $x_1$", "real/test": "En→De", "real": "WMT"}
@@ -53,7 +52,7 @@ def test_all_formats_but_csv_print_labels(folder, tmp_path):
     latex, figure, csv = ((tmp_path / f"t.{ending}").read_text() for ending in ("tex", "svg", "csv"))
     frame = read_frame(tmp_path / "t.parquet")
     with printing(frame.table):
-        html = blocks_html(map(printed_block, table_blocks(frame, tmp_path / "t.md")))
+        html = blocks_html(table_blocks(frame, tmp_path / "t.md"))
     for own, names in {
         text: ["| Transformer |", "| En→De<br>BLEU |", "## Differences from Transformer", "| En→De, BLEU | + parser"],
         latex: [

@@ -2,20 +2,25 @@
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from itertools import groupby
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from reporting.runs import write_translations
-from reporting.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable, right_words
 from sacrebleu import corpus_bleu
+from tables.runs import write_translations
+from tables.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable, right_words
 
+from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
 from nmtcore.features.examples import TOKENS_SCHEMA
 from nmtcore.files import write_json, write_lines
+from nmtcore.inference.schemas import GATES_SCHEMA
 from nmtcore.layout import Layout
 from nmtcore.parquet import ROWS_PER_GROUP, write_rows
-from nmtcore.tables import scores, sizes, training, trees
+from nmtcore.syntax.annotation import Annotation
+from nmtcore.tables import runs, sizes, trees
 from nmtcore.tables.measures import MEASURES
 from nmtcore.tables.sizes import subword_counts
 
@@ -34,16 +39,16 @@ def counts_source(tmp_path, *seeds, column="bleu"):
 def test_scores_are_sacrebleus(tmp_path):
     source = counts_source(tmp_path, LINES, REFERENCES)
     expected = [corpus_bleu(lines, [REFERENCES], tokenize="none").score for lines in (LINES, REFERENCES)]
-    assert [own.corpus_score() for own in scores.stored_counts(source)] == pytest.approx(expected, abs=1e-9)
+    assert [own.corpus_score() for own in runs.stored_counts(source)] == pytest.approx(expected, abs=1e-9)
     with pytest.raises(UserError, match=r"test.parquet has no counts of comet: delete it, and run the workflow"):
-        scores.stored_counts({**source, "column": "comet"})
+        runs.stored_counts({**source, "column": "comet"})
 
 
 def test_seeds_of_other_tests_are_refused(tmp_path):
     source = counts_source(tmp_path, LINES, LINES)
     write_translations(Layout(results=str(tmp_path), scales=("quick",)), "new", 2, LINES, LINES)
     with pytest.raises(UserError, match="are of different sentences, so that they cannot be compared"):
-        scores.stored_counts(source)
+        runs.stored_counts(source)
 
 
 def test_the_uas_of_trees_is_that_of_the_spanning_trees(tmp_path):
@@ -97,8 +102,8 @@ def test_times_are_relative_to_the_baselines_mean(tmp_path):
     own = {str(seed): write_log(tmp_path / f"own.{seed}.jsonl", seconds) for seed, seconds in ((1, 4), (2, 6))}
     base = {str(seed): write_log(tmp_path / f"base.{seed}.jsonl", seconds) for seed, seconds in ((1, 1), (2, 3))}
     source = {"files": {"history": own, "baseline": base}}
-    assert training.relative_time(source) == [2, 3]
-    assert training.relative_time({"files": {"history": base, "baseline": base}}) == [0.5, 1.5]
+    assert runs.relative_time(source) == [2, 3]
+    assert runs.relative_time({"files": {"history": base, "baseline": base}}) == [0.5, 1.5]
     names = ("seconds_per_update", "updates", "validations", "training_time", "tokens_per_second", "seconds")
     values = [[4, 6], [10, 10], [0, 0], [40, 60], [25, 100 / 6], [40, 60]]
     assert [MEASURES[name].values(source) for name in names] == values
@@ -112,7 +117,7 @@ def test_times_of_updates_and_validations_are_medians(tmp_path):
         for update, updates, seconds in lines
     ]
     write_lines(tmp_path / "training.jsonl", list(map(json.dumps, records)))
-    facts = training.training_facts(str(tmp_path / "training.jsonl"))
+    facts = runs.training_facts(str(tmp_path / "training.jsonl"))
     names = ("updates", "seconds_per_update", "validations", "seconds_per_validation", "training_time", "seconds")
     assert [facts[name] for name in names] == [45, 2.0, 2, 6.0, 45 * 2 + 2 * 6, 202]
     assert facts["seconds_per_update_with_validation"] == 102 / 45
@@ -121,10 +126,10 @@ def test_times_of_updates_and_validations_are_medians(tmp_path):
 def test_a_log_without_translation_losses_has_none(tmp_path):
     plain = {"files": {"history": {"1": write_log(tmp_path / "a.jsonl", 1)}}}
     both = {"files": {"history": {"1": write_log(tmp_path / "b.jsonl", 1, loss=2.5)}}}
-    assert (training.facts("first_loss", plain), training.facts("last_loss", both)) == ([], [2.5])
+    assert (runs.facts("first_loss", plain), runs.facts("last_loss", both)) == ([], [2.5])
     write_lines(tmp_path / "c.jsonl", [json.dumps({"seconds": 1.0})])
     with pytest.raises(UserError, match=r"c.jsonl records no update: delete it and train again"):
-        training.facts("updates", {"files": {"history": {"1": str(tmp_path / "c.jsonl")}}})
+        runs.facts("updates", {"files": {"history": {"1": str(tmp_path / "c.jsonl")}}})
 
 
 @pytest.fixture
@@ -161,3 +166,71 @@ def test_shares_of_gold_trees_chains_and_systems(treebank):
     missing = treebank.production("gold", "X", "NOUN")
     assert trees.tag_shares(missing) == []
     assert MEASURES["share"].lacks(missing) == "these trees have no dependents of X"
+
+
+TAGS = ["NOUN", "VERB", "DET"]
+
+
+def write_gates(path, rows):
+    """Write norms, which end in that of `</s>`, of subwords of words with tags."""
+    columns = ({"id": i, "pieces": ["x"] * len(row["norms"]), **row} for i, row in enumerate(rows))
+    write_rows(path, GATES_SCHEMA, columns)
+    return {"files": {"gates": {"1": str(path)}}, "split": "test"}
+
+
+def gate_row(words, upos, norms):
+    """Make a row; `upos` has a tag per word."""
+    tags = None if upos is None else [*(upos[word] for word in words), None]
+    return {"words": [*words, -1], "upos": tags, "norms": norms}
+
+
+def test_counts_of_gates_equal_loops(tmp_path):
+    random, rows = np.random.default_rng(5), []
+    for i in range(60):
+        words = np.cumsum(random.random(random.integers(1, 9)) < 0.6)
+        words = (words - words[0]).tolist()
+        upos = None if i % 7 == 0 else [TAGS[k] for k in random.integers(0, 3, words[-1] + 1)]
+        rows.append(gate_row(words, upos, random.integers(1, 20, len(words) + 1).astype(float).tolist()))
+    source = write_gates(tmp_path / "gates.parquet", rows)
+    tagged = [row for row in rows if row["upos"] is not None]
+    highest = Counter(row["upos"][row["norms"].index(max(row["norms"][:-1]))] for row in tagged)
+    pieces = [
+        (tag, (number, word), norm)
+        for number, row in enumerate(tagged)
+        for word, tag, norm in zip(row["words"][:-1], row["upos"], row["norms"], strict=False)
+    ]
+    words = {(tag, place) for tag, place, _ in pieces}
+    for tag in TAGS:
+        norms = [norm for other, _, norm in pieces if other == tag]
+        expected = {
+            "highest": highest[tag],
+            "highest_share": 100 * highest[tag] / len(tagged),
+            "tag_words": 100 * sum(other == tag for other, _ in words) / len(words),
+            "tag_subwords": 100 * len(norms) / len(pieces),
+            "tag_norm": np.mean(norms),
+        }
+        assert {name: MEASURES[name].values(source | {"tag": tag}) for name in expected} == {
+            name: [pytest.approx(number)] for name, number in expected.items()
+        }
+    absent = source | {"tag": "X"}
+    assert [MEASURES[name].values(absent) for name in ("highest", "tag_words", "tag_norm")] == [[0], [0], []]
+    assert MEASURES["highest"].lacks(absent) == ""
+
+
+def test_without_tags_nothing_is_counted(tmp_path):
+    for number, rows in enumerate(([], [gate_row([], [], [2])], [gate_row([0, 0], None, [1, 2, 3])])):
+        source = write_gates(tmp_path / f"{number}.parquet", rows)
+        assert MEASURES["highest"].lacks(source | {"tag": "NOUN"}) == "the words of test have no tags"
+
+
+def test_sentences_with_a_construction_are_counted(tmp_path):
+    tags = [["S[q]/NP"], ["NP", "conj"], ["NP", "conj"], None]
+    rows = [asdict(Annotation(ccg=own)) for own in tags]
+    write_rows(tmp_path / "ccg.parquet", pa.schema(ANNOTATION_FIELDS), rows)
+    source = {"files": {"supertags": str(tmp_path / "ccg.parquet")}}
+    counted = [
+        sizes.construction_count(source | {"construction": name, "share": share})
+        for name in ("question", "conjunction", "control_raising", sizes.ALL)
+        for share in (False, True)
+    ]
+    assert counted == [[1], [25], [2], [50], [0], [0], [4], [100]]

@@ -1,4 +1,4 @@
-"""Plans of the papers' tables and of one's own: every cell says where ours comes from."""
+"""Plans of the papers' tables, of one's own and of the report: every cell says where ours comes from."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,6 +9,7 @@ import yaml
 
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
+from nmtcore.files import write_json, write_text
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.measures import SETTINGS
 from nmtcore.tables.papers import read_paper
@@ -18,9 +19,12 @@ from nmtcore.tables.plan import (
     all_papers,
     all_tables,
     claimed_table_frames,
+    main_tests,
     our_split,
     paper_and_table,
     planned_table,
+    report_runs,
+    report_scores,
     table_frames,
     table_inputs,
     table_plan,
@@ -131,29 +135,6 @@ def test_a_scale_of_ones_own_says_whether_it_decides_claims(make_project, values
     assert {claim.undecided for claim in trees.claims} == {with_one_loss}
 
 
-def test_systems_that_learn_more_than_to_translate_are_not_judged_at_quick(make_project):
-    """Also if such a system is the baseline; what is not run has its own reason."""
-    project = make_project({"scale": "quick", "stand_ins": None, "seeds": [1]})
-    claims = [own for name in all_tables(project) for own in planned_table(project, name).claims]
-    second = ("depparse", "diagonalparse", "tag_attention", "multitask", "sisa", "currey_heafield")
-    for own in claims:
-        trained = (own.system.system, own.baseline.system)
-        learns_more = any(system.startswith(second) for system in trained)
-        assert bool(own.undecided) == (learns_more and not own.reason), own
-    print(f"{sum(bool(own.undecided) for own in claims)} of {len(claims)} claims are not decided at quick")
-    decided = {own.system.system for own in claims if not own.undecided}
-    assert {"sa_nmt_hard", "pascal", "tree_traversal", "interleaved"} <= decided
-
-
-def test_runs_know_whether_they_have_a_second_loss(make_project):
-    project = make_project()
-    others = {"pascal": False, "base_specdep": False, "depparse_l1_light": True, "depparse_gold": True}
-    tags = {"tag_attention_random": True, "tag_attention_without_loss": False, "interleaved": False}
-    for dataset, systems in (("demo_en2de", others), ("demo_de2en", tags)):
-        runs = {name: project.run(dataset, name, "smoke", 1) for name in systems}
-        assert {name: run.has_second_loss for name, run in runs.items()} == systems
-
-
 def test_unfinished_runs_can_be_left_out(make_project):
     settings = {"scale": "smoke", "seeds": [1, 2], "unfinished_runs": "leave_out"}
     project = make_project(settings)
@@ -165,15 +146,6 @@ def test_unfinished_runs_can_be_left_out(make_project):
     assert cell.runs is None
     assert cell.reason == "transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)"
     assert table_inputs(project, table="pham2018_table_6_4") == [project.layout.path("counts", **names)]
-
-
-def test_a_system_that_a_data_set_cannot_train_gives_a_reason(make_project):
-    table = {"kind": "scores", "rows": ["transformer_base", "tag_attention"], "columns": ["demo_en2de/test/bleu"]}
-    project = make_project({"scale": "smoke"}, {"tables/mine": {"tables": {"t": table}}})
-    plan = planned_table(project, "mine_t")
-    cells = [plan.cell(name, "demo_en2de/test/bleu") for name in ("transformer_base", "tag_attention")]
-    assert [cell.reason for cell in cells] == ["", "demo_en2de has no annotator for ccg on the target side"]
-    assert [cell.runs for cell in cells] == ["demo_en2de/transformer_base", None]
 
 
 def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
@@ -296,3 +268,26 @@ def test_comet_is_planned_where_a_table_asks_for_it(make_project, table_kind, me
     files = {"tables/mine": {"measures": measures, "tables": {"t": table}}}
     paths = table_inputs(make_project({"scale": "smoke", "seeds": [1]}, files), table="mine_t")
     assert [path for path in paths if path.endswith("/comet")] == segments
+
+
+def test_the_main_test_of_each_data_set_with_runs(make_project):
+    project = make_project({"unfinished_runs": "leave_out"})
+    assert main_tests(project) == {}
+    for scale, dataset in (("smoke", "demo_en2de"), ("smoke", "no_longer_there"), ("demo", "demo_de2en")):
+        write_json(Path(project.layout.path("scores", scale=scale, dataset=dataset, system="nmt", seed=1)), {})
+    assert main_tests(project) == {"demo_en2de": "test"}
+
+
+def test_the_runs_of_tables_are_scored_and_those_of_the_folder_are_shown_too(project):
+    scores = report_scores(project)
+    assert "results/smoke/demo_en2de/pascal/seed1/scores.json" in scores
+    assert len(scores) == len(set(scores))
+    assert report_runs(project) == {}
+    own = project.layout.path("history", scale="smoke", dataset="demo_en2de", system="source_ccg", seed=7)
+    write_text(own, "")
+    before = report_runs(project)
+    assert before.keys() == {own}
+    write_json(Path(scores[0]), {})
+    assert report_runs(project) == before, "the run of a table was scored, which changes nothing"
+    write_json(Path("results/smoke/demo_en2de/source_ccg/seed7/scores.json"), {})
+    assert report_runs(project) != before

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from forked import call_forked
-from reporting.planned import planned
+from tables.planned import planned
 
 from nmtcore.config.project import Project
 from nmtcore.files import write_json, write_text

@@ -6,17 +6,15 @@ from nmtcore.tables.plan import (
     all_paper_results,
     claimed_table_frames,
     figure_inputs,
-    table_inputs,
-    table_frames,
-    table_notes,
-    table_plan,
-)
-from nmtcore.tables.report_plan import (
     main_tests,
     report_runs,
     report_scores,
     system_comparisons,
     system_descriptions,
+    table_inputs,
+    table_frames,
+    table_notes,
+    table_plan,
 )
 
 

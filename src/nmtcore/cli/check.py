@@ -79,7 +79,7 @@ def _run_check(chosen: argparse.Namespace) -> None:
 def _show_run(project: "Project", name: str, folder: Path) -> None:
     """Print the settings of a run, each with the file that decides it, and what is assumed."""
     from nmtcore.new.deciding_files import assumed_lines, shown_settings
-    from nmtcore.tables.terminal import terminal_table
+    from nmtcore.tables.pages import terminal_table
 
     if name.count("/") != 2:
         raise UserError(f"{name} is no run: write SCALE/DATASET/SYSTEM, such as small/demo_en2de/pascal.")

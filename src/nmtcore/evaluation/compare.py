@@ -163,11 +163,6 @@ def difference_of(system: SampledScores, baseline: SampledScores) -> Difference:
     return contrast_of([Term(1, system, "system"), Term(-1, baseline, "baseline")])
 
 
-def score_interval(system: SampledScores) -> tuple[float, float]:
-    """Return the 95 % interval of a system's mean score, by the same variances as that of a difference."""
-    return contrast_of([Term(1, system, "system")]).interval
-
-
 class Term(NamedTuple):
     """A mean score in a weighted sum."""
 

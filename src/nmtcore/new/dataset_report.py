@@ -8,7 +8,7 @@ from nmtcore.config.datasets import DatasetSettings
 from nmtcore.corpus.sources import FileLocation
 from nmtcore.new.round_trip import LEAST_BLEU, RoundTrip
 from nmtcore.new.survey import MOST_SHARED, ODD, SAMPLE_PAIRS, SHOWN_ROWS, DatasetSurvey, SplitSurvey, percentile
-from nmtcore.tables.terminal import terminal_table
+from nmtcore.tables.pages import terminal_table
 
 _NOT_CHECKED = "not checked"
 SHOWN_PAIRS, SHOWN_CHARACTERS = 5, 50

@@ -26,9 +26,9 @@ from nmtcore.tables.blocks import (
     text_columns,
 )
 from nmtcore.tables.measures import measure_named
-from nmtcore.tables.scores import UAS_NOTES
+from nmtcore.tables.pages import fill_terminal, table_text, without_common_parts
+from nmtcore.tables.runs import UAS_NOTES
 from nmtcore.tables.sheets import mostly_empty, one_seed_sentence
-from nmtcore.tables.terminal import fill_terminal, table_text, without_common_parts
 
 if TYPE_CHECKING:
     import pandas as pd

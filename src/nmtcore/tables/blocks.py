@@ -5,7 +5,6 @@ Text of our own may have `code` in backticks. Text of the corpus is shown as it 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from string import ascii_lowercase
 from typing import Any, Literal, NamedTuple
 
 from nmtcore.evaluation.compare import Difference
@@ -36,7 +35,7 @@ class TableCell(NamedTuple):
     mark: str = ""
     """What follows the value, for example a mark of significance."""
     reason: str = ""
-    """Why the cell is empty or, of a text, why it says no more; listed below the table."""
+    """Why the cell is empty; listed below the table."""
     digits: int | None = None
     """Decimals, if they differ from the column's."""
     origin: str = ""
@@ -130,12 +129,6 @@ class Table:
         """The columns, each with its cells."""
         cells = list(zip(*self.rows, strict=True)) or [()] * len(self.columns)
         return list(zip(self.columns, cells, strict=True))
-
-    @property
-    def letters(self) -> dict[str, str]:
-        """The letter of each reason that stands beside a text, in the order of the cells."""
-        reasons = dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason and cell.value)
-        return {reason: _letter(number) for number, reason in enumerate(reasons)}
 
     @property
     def _numbers(self) -> list[int]:
@@ -278,9 +271,3 @@ def percentage(part: float | None, whole: float | None) -> float | None:
 
 def _as_cell(value: Any) -> TableCell:
     return value if isinstance(value, TableCell) else TableCell(value)
-
-
-def _letter(number: int) -> str:
-    """Return a, b, ... z, aa, ab..."""
-    before, last = divmod(number, len(ascii_lowercase))
-    return (_letter(before - 1) if before else "") + ascii_lowercase[last]

@@ -1,27 +1,31 @@
-"""Charts by matplotlib, each a `Figure` as wide as a column of a paper: what all have in common, and curves.
+"""Charts by matplotlib, each a `Figure` as wide as a column of a paper: their style, and dots with intervals.
 
 A system has one colour everywhere, and baselines are grey. Systems differ in marks, too, so that charts are legible in
-black and white. `write_chart` writes
-SVG and PDF: the same bytes for the same numbers.
+black and white. `write_chart` writes SVG and PDF: the same bytes for the same numbers.
 """
 
 import io
 import logging
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
+from statistics import fmean
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from nmtcore.drawing.svg import DARK_STYLE, FIGURE_WIDTH, embedded_svg
+from nmtcore.evaluation.subsets import FEW
 from nmtcore.files import atomic_path, write_text
-from nmtcore.tables.labels import printed
+from nmtcore.tables.measures import measure_label
+from nmtcore.tables.parts import part_gains, test_of
+from nmtcore.tables.query import Frame, Row, comparisons_of, rows_by
+from nmtcore.tables.render import printed
+from nmtcore.tables.sheets import names_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 STYLE = "nmtcore.tables.paper"
@@ -36,22 +40,8 @@ COLOURS = ("#7f7f7f", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e
 MARKERS = "os^DPv<>"
 """Marks of systems."""
 
-MARKED = 20
-"""Points of a line up to which each is marked; of longer ones, about as many are."""
-
-AXES = {
-    "loss": "training loss per target token",
-    "bleu": "dev BLEU in validation",
-    "perplexity": "dev perplexity",
-    "accuracy": "tag accuracy on dev, %",
-}
-"""What panels of curves show, by metric."""
-
 BLACK = "#000000"
 """The colour of text and axes."""
-
-CLAIMED, UNCLAIMED = BLACK, "#999999"
-"""Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
 
 LINE_HEIGHT = 0.155
 """Height of a line of text, in inches."""
@@ -94,68 +84,6 @@ def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
             return draw(*arguments, **options)
 
     return drawn
-
-
-@styled
-def curve_chart(rows: "pd.DataFrame", *, columns: int = 1) -> "Figure":
-    """Draw values over updates: a thin line per seed, and a thick one for the mean of the updates that all have.
-
-    `rows` have `dataset`, `system`, `seed`, `metric` (of `AXES`), `update` and `value`, and may have `note`, which
-    the title of a panel says, too. There is a panel per data set and metric, `columns` of them beside one another.
-    """
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-
-    if rows.empty:
-        return chart_of_sentence("No run of these systems is finished.")
-    looks = system_looks(rows.system)
-    drawn = list(rows.groupby(["dataset", "metric"], sort=False))
-    several = rows.dataset.nunique() > 1
-    figure, parts = chart_panels([1.9] * len(drawn), legend_samples(looks) if len(looks) > 1 else {}, columns=columns)
-    for part, ((dataset, metric), of_panel) in zip(parts, drawn, strict=True):
-        ax = part.subplots()
-        for system, of_system in of_panel.groupby("system", sort=False):
-            # Training that was continued may have an update twice.
-            seeds = of_system.pivot_table("value", index="update", columns="seed", aggfunc="last")
-            mean = seeds.mean(axis=1, skipna=False).dropna()
-            for _, seed in seeds.items() if len(seeds.columns) > 1 else ():
-                points = seed.dropna()
-                ax.plot(
-                    points.index, points, "o-" if len(points) == 1 else "-", color=looks[system].color, linewidth=0.5
-                )
-            ax.plot(mean.index, mean, **looks[system]._asdict(), markersize=3, markevery=len(mean) // MARKED + 1)
-        ax.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=1))
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-        ax.set_xlabel("updates", loc="right")
-        note = of_panel.note.iloc[0] if "note" in of_panel else ""
-        set_title(part, ", ".join(filter(None, (AXES[metric], note, dataset if several else ""))))
-    return laid_out(figure)
-
-
-@styled
-def sharpness_chart(rows: "pd.DataFrame", nothing: str = "", *, columns: int = 4) -> "Figure":
-    """Draw histograms of attention weights, `columns` of them beside one another below each title.
-
-    `rows` have a bin each: `title`, `name` and `claimed` of its histogram, `low`, where it begins (the last one ends at
-    1), and `share`, the percentage of all weights in it. Without rows, the figure is the sentence `nothing`.
-    """
-    if rows.empty:
-        return chart_of_sentence(nothing)
-    titles = {
-        title: list(of_title.groupby("name", sort=False)) for title, of_title in rows.groupby("title", sort=False)
-    }
-    counts = [math.ceil(len(histograms) / columns) for histograms in titles.values()]
-    figure, parts = chart_panels([0.25 + 0.85 * count for count in counts], {})
-    for part, count, (title, histograms) in zip(parts, counts, titles.items(), strict=True):
-        grid = part.subplots(count, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for ax, (name, bins) in zip(grid, histograms, strict=False):
-            colour = CLAIMED if bins.claimed.iloc[0] else UNCLAIMED
-            ax.stairs(bins.share, [*bins.low, 1], fill=True, color=colour)
-            ax.set(xlim=(bins.low.iloc[0], 1), ylim=(0, 1.05 * rows.share.max()), xticks=[0.5, 1.0])
-            ax.set_title(name, loc="left")
-        for ax in grid[len(histograms) :]:
-            ax.set_visible(False)
-        set_title(part, title)
-    return laid_out(figure)
 
 
 def legend_samples(looks: Mapping[str, SystemLooks]) -> dict[str, Any]:
@@ -244,3 +172,120 @@ def chart_svg(figure: "Figure", *, title: str, embedded: bool = False) -> str:
 @styled
 def _save(figure: "Figure", target: Any, **options: Any) -> None:
     figure.savefig(target, **options)
+
+
+class Mark(NamedTuple):
+    """A dot of a figure of rows, with its interval."""
+
+    group: str
+    value: float
+    looks: SystemLooks
+    interval: tuple[float, float] | None = None
+    is_hollow: bool = False
+
+
+@styled
+def difference_figure(frame: Frame) -> "Figure":
+    """Draw the differences from baselines as dots with intervals, a panel per test, measure and baseline."""
+    rows = []
+    for comparison in comparisons_of(frame):
+        test = names_of(comparison, "column").rpartition("/")[0].replace("/", " ")
+        names = {"name": names_of(comparison, "row"), "baseline": names_of(comparison, "baseline"), "of": test}
+        rows.append(comparison[0] | names)
+    if not rows:
+        return chart_of_sentence("No system of this figure has scores.")
+    looks = system_looks([*(row["baseline"] for row in rows), *(row["name"] for row in rows)])
+    panels = [
+        (title, [Mark(row["name"], row["delta"], looks[row["name"]], _interval(row)) for row in compared])
+        for title, compared in _compared(rows)
+    ]
+    return _rows_figure(panels, {})
+
+
+@styled
+def time_figure(frame: Frame) -> "Figure":
+    """Draw the published time, hollow, and ours of each system relative to the baseline's, a panel per data set."""
+    table = frame.table
+    baseline = table.baselines[0] if table.baselines else table.rows[0].name
+    looks = SystemLooks(BLACK)
+    panels: dict[str, list[Mark]] = {}
+    for row in frame.rows:
+        if row["measure"] == "relative_time" and row["baseline"] is None:
+            marks = panels.setdefault(f"{row['dataset']}: time relative to {baseline}; hollow: published", [])
+            times = [(row["published"], True), (fmean(row["values"]) if row["values"] else None, False)]
+            marks += [Mark(row["row"], time, looks, is_hollow=hollow) for time, hollow in times if time is not None]
+    drawn = [(title, marks) for title, marks in panels.items() if marks]
+    nothing = "No time is published, and no run is finished."
+    return _rows_figure(drawn, {}) if drawn else chart_of_sentence(nothing)
+
+
+@styled
+def part_figure(frame: Frame) -> "Figure":
+    """Draw the gains on parts of a test as dots with intervals, a panel per test, measure and baseline."""
+    gains = [row | {"of": test_of(row)} for row in part_gains(frame) if row["delta"] is not None]
+    if not gains:
+        return chart_of_sentence("No system of this figure has scores of such parts.")
+    looks = system_looks(name for row in gains for name in (row["system"], _published_name(row)) if name)
+    panels = []
+    for title, rows in _compared(gains):
+        dots = []
+        for row in rows:
+            group = f"{row['row'].replace('_', '/')}: {row['sentences']:,} ({row['share']:.1f}\u00a0%)"
+            few = row["sentences"] < FEW
+            dots.append(Mark(group, row["delta"], looks[row["system"]], _interval(row), few))
+            if name := _published_name(row):
+                dots.append(Mark(group, row["published"], looks[name]))
+        hollow = f"; hollow: fewer than {FEW} sentences" if any(row["sentences"] < FEW for row in rows) else ""
+        panels.append((f"{title}{hollow}", dots))
+    return _rows_figure(panels, legend_samples(looks))
+
+
+def _published_name(row: Row) -> str:
+    return "" if row["published"] is None else f"{row['system']}, published"
+
+
+def _interval(row: Row) -> tuple[float, float] | None:
+    return None if row["low"] is None else (row["low"], row["high"])
+
+
+def _compared(rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
+    """Divide differences into panels, each with its title; `of` names the test of a row."""
+    return [
+        (
+            f"{measure_label(measure)}, {test}: difference from {baseline}, "
+            f"95 % interval{'' if all(row['training_noise'] for row in differences) else ' without training noise'}",
+            differences,
+        )
+        for (test, measure, baseline), differences in rows_by(rows, "of", "measure", "baseline").items()
+    ]
+
+
+def _rows_figure(panels: Sequence[tuple[str, Sequence[Mark]]], samples: Mapping[str, Any]) -> "Figure":
+    """Draw panels of numbers from left to right, in groups below one another; each with its title."""
+    divided: list[tuple[str, dict[str, list[Mark]], float]] = []
+    for title, marks in panels:
+        groups: dict[str, list[Mark]] = {}
+        for mark in marks:
+            groups.setdefault(mark.group, []).append(mark)
+        # A group has as many lines as its name or its rows take, and a space.
+        lines = max(1 + max(broken(name).count("\n") for name in groups), *map(len, groups.values()))
+        divided.append((title, groups, 0.4 + lines))
+    heights = [0.5 + LINE_HEIGHT * (wrapped(title).count("\n") + step * len(groups)) for title, groups, step in divided]
+    figure, areas = chart_panels(heights, samples)
+    for area, (title, groups, step) in zip(areas, divided, strict=True):
+        ax, places = area.subplots(), [step * number for number in range(len(groups))]
+        for place, marks in zip(places, groups.values(), strict=True):
+            for number, mark in enumerate(marks):
+                _dot(ax, place + number - (len(marks) - 1) / 2, mark)
+        ax.set_yticks(places, list(map(broken, groups)))
+        ax.set_ylim(places[-1] + step / 2, -step / 2)
+        ax.axvline(0, color=COLOURS[0], linewidth=0.8, zorder=0)
+        set_title(area, title)
+    return laid_out(figure)
+
+
+def _dot(ax: "Axes", y: float, mark: Mark) -> None:
+    """Draw a dot, and a line over its interval if it has one."""
+    errors = mark.interval and [[mark.value - mark.interval[0]], [mark.interval[1] - mark.value]]
+    looks, face = mark.looks, "none" if mark.is_hollow else mark.looks.color
+    ax.errorbar(mark.value, y, xerr=errors, fmt=looks.marker, color=looks.color, markerfacecolor=face, elinewidth=1)

@@ -8,9 +8,9 @@ from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
-from nmtcore.tables.kinds import test_annotations
 from nmtcore.tables.papers import Paper, make_paper
 from nmtcore.tables.settings import PaperTablesSettings, TableSettings
+from nmtcore.tables.sizes import test_annotations
 
 TRAINING = ("first_loss", "last_loss", "updates", "tokens_per_second", "seconds")
 """What the table of systems says about training."""
@@ -20,6 +20,12 @@ PRODUCTIONS = (
     *(f"NOUN_{tag}" for tag in ("DET", "ADP", "NOUN", "ADJ")),
 )
 """The productions in the table, as HEAD_DEPENDENT."""
+
+TAGS = (
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT", "SCONJ"),
+    *("SYM", "VERB", "X"),
+)
+"""The universal tags, in the table of gates."""
 
 OTHERS = {"gold": "the trees of the treebank", "left": "chains to the next word"}
 """Trees that need no run, and what they are."""
@@ -94,9 +100,11 @@ def _gates(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
     gated = [run for run in runs if run.has_gates]
     return {
         "place": "Gates by tag",
-        "column": "dataset/split",
-        "columns": list(dict.fromkeys(f"{run.dataset}/{run.tests[0]}" for run in gated)),
-        "systems": list(dict.fromkeys(run.system for run in gated)),
+        "metric": "highest",
+        "row": "item",
+        "column": "dataset/split/system",
+        "columns": [f"{run.dataset}/{run.tests[0]}/{run.system}" for run in gated],
+        "rows": TAGS,
     }
 
 
@@ -137,7 +145,7 @@ _SPECS = {
         "for constituency",
     ),
     "gates": (
-        "gates",
+        "scores",
         _gates,
         "A table of gates needs `datasets`, and `systems` that have a gate in the decoder (such as sa_nmt_shared)",
     ),

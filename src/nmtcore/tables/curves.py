@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nmtcore.errors import LineError, UserError
-from nmtcore.tables import charts
 from nmtcore.tables.blocks import (
     Block,
     Column,
@@ -24,6 +23,15 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
+from nmtcore.tables.charts import (
+    chart_of_sentence,
+    chart_panels,
+    laid_out,
+    legend_samples,
+    set_title,
+    styled,
+    system_looks,
+)
 from nmtcore.tables.query import Frame, Results, Row, measured_cells
 from nmtcore.tables.sheets import run_items
 from nmtcore.training.log import TRANSLATION_LOSS, read_history
@@ -39,6 +47,17 @@ _NOTES = """
 Means over seeds, ± their standard deviation if there are several. Best: the run's best validation score and the first
 update that has it. Last: the score of the last validation. The paper publishes curves, but no numbers.
 """
+
+AXES = {
+    "loss": "training loss per target token",
+    "bleu": "dev BLEU in validation",
+    "perplexity": "dev perplexity",
+    "accuracy": "tag accuracy on dev, %",
+}
+"""What panels of curves show, by metric."""
+
+MARKED = 20
+"""Points of a line up to which each is marked; of longer ones, about as many are."""
 
 POINTS = 40
 """Points of a loss curve; each is the mean of several lines of the log if there are more."""
@@ -102,7 +121,7 @@ def curve_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
     """
     for cell in measured_cells(table):
         dataset, _, system = cell.runs.partition("/")
-        run = {"dataset": dataset, "system": system, "runs": cell.runs, "beam": cell.source["beam"]}
+        run = {"dataset": dataset, "system": system, "runs": cell.runs}
         for seed, path in cell.source["files"]["history"].items():
             points = [point for point in _points(Path(path)) if point[0] in LABELS]
             if not any(metric == "perplexity" for metric, _, _ in points):
@@ -117,20 +136,47 @@ def curve_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
 
 def curve_figure(frame: Frame) -> "Figure":
     """Draw the validation scores of a table's runs."""
-    rows = _validations(frame)
-    beams = {dataset: sorted(sizes.unique()) for dataset, sizes in rows.groupby("dataset").beam}
-    searches = {
-        dataset: "greedy search" if sizes == [1] else f"beam of {' or '.join(map(str, sizes))}"
-        for dataset, sizes in beams.items()
-    }
-    drawn = drawn_rows(rows)
-    return charts.curve_chart(drawn.assign(note=drawn.dataset.map(searches).where(drawn.metric == "bleu", "")))
+    return curve_chart(drawn_rows(_validations(frame)))
+
+
+@styled
+def curve_chart(rows: "pd.DataFrame", *, columns: int = 1) -> "Figure":
+    """Draw values over updates: a thin line per seed, and a thick one for the mean of the updates that all have.
+
+    `rows` have `dataset`, `system`, `seed`, `metric` (of `AXES`), `update` and `value`. There is a panel per data set
+    and metric, `columns` of them beside one another.
+    """
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    if rows.empty:
+        return chart_of_sentence("No run of these systems is finished.")
+    looks = system_looks(rows.system)
+    drawn = list(rows.groupby(["dataset", "metric"], sort=False))
+    several = rows.dataset.nunique() > 1
+    figure, parts = chart_panels([1.9] * len(drawn), legend_samples(looks) if len(looks) > 1 else {}, columns=columns)
+    for part, ((dataset, metric), of_panel) in zip(parts, drawn, strict=True):
+        ax = part.subplots()
+        for system, of_system in of_panel.groupby("system", sort=False):
+            # Training that was continued may have an update twice.
+            seeds = of_system.pivot_table("value", index="update", columns="seed", aggfunc="last")
+            mean = seeds.mean(axis=1, skipna=False).dropna()
+            for _, seed in seeds.items() if len(seeds.columns) > 1 else ():
+                points = seed.dropna()
+                ax.plot(
+                    points.index, points, "o-" if len(points) == 1 else "-", color=looks[system].color, linewidth=0.5
+                )
+            ax.plot(mean.index, mean, **looks[system]._asdict(), markersize=3, markevery=len(mean) // MARKED + 1)
+        ax.xaxis.set_major_locator(MaxNLocator(3, integer=True, min_n_ticks=1))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        ax.set_xlabel("updates", loc="right")
+        set_title(part, AXES[metric] + (f", {dataset}" if several else ""))
+    return laid_out(figure)
 
 
 def _validations(frame: Frame) -> "pd.DataFrame":
     import pandas as pd
 
-    return pd.DataFrame(frame.rows, columns=["dataset", "system", "runs", "beam", "seed", "metric", "update", "value"])
+    return pd.DataFrame(frame.rows, columns=["dataset", "system", "runs", "seed", "metric", "update", "value"])
 
 
 def curve_blocks(frame: Frame) -> list[Block]:

@@ -25,10 +25,10 @@ from nmtcore.tables.blocks import (
 )
 from nmtcore.tables.cells import Cell, PlannedTable
 from nmtcore.tables.query import Frame, Results, Row, rows_by
-from nmtcore.tables.sheets import mostly_empty, run_items
+from nmtcore.tables.sheets import run_items
 
 _NO_EXAMPLE = dict.fromkeys([
-    "seed", "warnings", "sentence", "is_papers", "source", "reference", "target_words", "supertags",
+    "seed", "sentence", "is_papers", "source", "reference", "target_words", "supertags",
     "translation", "chrf", "baseline_translation", "baseline_chrf", "reason",
 ])  # fmt: skip
 """What the row of a comparison has where there is no example; a sentence is its position in the test, from 0."""
@@ -90,15 +90,7 @@ def _compared(table: PlannedTable, first: Cell, second: Cell) -> list[Row]:
         sentences = differing_sentences(baseline_lines, other, references, evaluation, most=SHOWN)
     else:
         sentences = scored_sentences(baseline_lines, other, references, evaluation, rows=[shown])
-    warnings = [
-        warning
-        for system, seeds in outputs.translations.items()
-        for number, lines in seeds.items()
-        for warning in mostly_empty(
-            f"{second.ours}/{system}, seed {number}, {second.test}", sum(not line.strip() for line in lines), len(lines)
-        )
-    ]
-    of_test = {"seed": seed, "warnings": warnings}
+    of_test = {"seed": seed}
     if not sentences:
         return [of_test | {"reason": "the two systems translate all sentences alike"}]
     return [
@@ -144,7 +136,7 @@ def _without_spaces(text: str) -> str:
 
 def example_blocks(frame: Frame) -> list[Block]:
     """Show the examples, a section per comparison: its heading, and one small table per example."""
-    blocks = item_blocks(sentence for row in frame.rows for sentence in row["warnings"] or ())
+    blocks: list[Block] = []
     for (dataset, test, baseline, system), rows in rows_by(frame.rows, "dataset", "test", "baseline", "system").items():
         blocks.append(Heading(f"{dataset}, {test}: {baseline} and {system}"))
         if rows[0]["reason"]:

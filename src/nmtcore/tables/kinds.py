@@ -5,14 +5,11 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from nmtcore.config.project import Project
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.measures import measured_source
-from nmtcore.tables.training import log_source
+from nmtcore.tables.runs import log_source
+from nmtcore.tables.sizes import test_annotations
 from nmtcore.tables.trees import trees_source
-
-SUBSETS = (("target", "ccg"), ("source", "constituency"), ("target", "constituency"))
-"""The annotations that parts of a test are made from, as (side, column)."""
 
 
 def _check_model(cell_files: CellFiles, lacks: str) -> None:
@@ -22,15 +19,6 @@ def _check_model(cell_files: CellFiles, lacks: str) -> None:
         raise Unmeasurable(cell.reason or f"{cell.system} is no system")
     if cell_files.run.external is not None or cell_files.test not in cell_files.run.tests:
         raise Unmeasurable(lacks.format(split=cell.test))
-
-
-def gates_source(cell_files: CellFiles) -> Source:
-    """Return the norms of the gates of all seeds."""
-    lacks = "its system has no gate, or {split} is no test"
-    _check_model(cell_files, lacks)
-    if not cell_files.run.has_gates:
-        raise Unmeasurable(lacks.format(split=cell_files.cell.test))
-    return {"files": {"gates": cell_files.by_seed("gates", split=cell_files.test)}, "split": cell_files.test}
 
 
 def attention_source(cell_files: CellFiles) -> Source:
@@ -65,11 +53,6 @@ def sharpness_source(cell_files: CellFiles) -> Source:
     return {"files": files, "split": cell_files.test, "claimed": sorted(cell_files.run.claimed_heads)}
 
 
-def curves_source(cell_files: CellFiles) -> Source:
-    """Return the training logs, and the size of the beam of validation (1: greedy search)."""
-    return {**log_source(cell_files), "beam": cell_files.run.training.validation.beam}
-
-
 def examples_source(cell_files: CellFiles) -> Source:
     """Return the translations by the lowest seed, the sentence pairs and the supertags of the references."""
     cell = cell_files.cell
@@ -89,16 +72,6 @@ def examples_source(cell_files: CellFiles) -> Source:
     }
 
 
-def test_annotations(project: Project, name: str, split: str) -> list[tuple[str, str, str]]:
-    """List the side, column and path of each annotation of a test that parts of it are made from."""
-    dataset, annotations = project.dataset(name), []
-    for side, column in SUBSETS:
-        if annotator := dataset.syntax.get(side, {}).get(column):
-            names = {"dataset": name, "annotator": annotator, "split": split, "side": side}
-            annotations.append((side, column, project.layout.path("annotation", **names)))
-    return annotations
-
-
 def parts_source(cell_files: CellFiles) -> Source:
     """Return the annotations that parts of a test are made from and, behind a gain on them, the translations.
 
@@ -113,8 +86,6 @@ def parts_source(cell_files: CellFiles) -> Source:
         phrases = ", or for constituency" if cell_files.configured else ""
         raise Unmeasurable(f"{cell.ours} names no annotator for ccg of the target side{phrases}")
     files = {"annotations": {f"{side}.{column}": path for side, column, path in annotations}}
-    if cell.metric == "sentences":
-        return {"files": files, "split": cell.test}
     return _with_baseline(cell_files, files)
 
 
@@ -166,13 +137,13 @@ _GRID = ("query.number_rows", "sheets.number_blocks")
 
 KINDS = {
     "scores": Kind(*_GRID, compares=True),
-    "differences": Kind(*_GRID, chart="figures.difference_figure", compares=True),
-    "time": Kind(*_GRID, chart="figures.time_figure"),
+    "differences": Kind(*_GRID, chart="charts.difference_figure", compares=True),
+    "time": Kind(*_GRID, chart="charts.time_figure"),
     "lengths": Kind(
-        "parts.length_rows", "part_sheets.length_blocks", chart="figures.length_figure", source=lengths_source
+        "parts.part_rows", "parts.part_blocks", chart="charts.part_figure", source=lengths_source
     ),
     "constructions": Kind(
-        "parts.construction_rows", "part_sheets.construction_blocks", chart="figures.construction_figure",
+        "parts.part_rows", "parts.part_blocks", chart="charts.part_figure",
         source=parts_source, compares=True,
     ),
     "examples": Kind(
@@ -181,10 +152,7 @@ KINDS = {
     ),
     "curves": Kind(
         "curves.curve_rows", "curves.curve_blocks", chart="curves.curve_figure",
-        source=curves_source,
-    ),
-    "gates": Kind(
-        "gates.gate_rows", "gates.gate_blocks", drawing="gates.draw_gates", source=gates_source
+        source=log_source,
     ),
     "trees": Kind(
         "sentence_figures.tree_rows", "sentence_figures.tree_blocks", drawing="sentence_figures.draw_trees",

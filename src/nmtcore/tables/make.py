@@ -12,11 +12,10 @@ from nmtcore.layout import TABLE_FORMATS
 from nmtcore.tables.blocks import Block, Heading, Page, Paragraph, Table
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.kinds import KINDS, loaded
-from nmtcore.tables.labels import printed, printing
-from nmtcore.tables.ledger import claim_rows, ledger
-from nmtcore.tables.ledger_page import ledger_page
+from nmtcore.tables.ledger import claim_rows, ledger, ledger_page
 from nmtcore.tables.pages import write_page
 from nmtcore.tables.query import Frame, Results, correct, read_frame, write_frame
+from nmtcore.tables.render import printed, printing
 from nmtcore.tables.sheets import stand_in_text
 
 if TYPE_CHECKING:

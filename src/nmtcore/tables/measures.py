@@ -13,7 +13,7 @@ from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.components import PascalSettings
 from nmtcore.config.registry import has_own
 from nmtcore.layout import PAPER
-from nmtcore.tables import scores, sizes, training, trees
+from nmtcore.tables import runs, sizes, trees
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 
 if TYPE_CHECKING:
@@ -73,14 +73,14 @@ def _setting_source(cell_files: CellFiles) -> Source:
 
 
 def _translations(measure: str, label: str, *, digits: int = 2, file_type: str = "counts") -> Measure:
-    source = partial(scores.translations_source, measure=measure, file_type=file_type)
-    counts = scores.stored_counts
+    source = partial(runs.translations_source, measure=measure, file_type=file_type)
+    counts = runs.stored_counts
     return Measure(measure, label, source, counts=counts, digits=digits, also=ALWAYS, of_translations=True)
 
 
 def _attachment(name: str, label: str, *also: str, chains: bool = False, notes: str = "") -> Measure:
-    source = partial(scores.attachment_source, chains=chains)
-    return Measure(name, label, source, counts=scores.stored_counts, digits=2, also=also, notes=notes)
+    source = partial(runs.attachment_source, chains=chains)
+    return Measure(name, label, source, counts=runs.stored_counts, digits=2, also=also, notes=notes)
 
 
 def _induction(name: str, label: str, *also: str) -> Measure:
@@ -96,16 +96,23 @@ def _induction(name: str, label: str, *also: str) -> Measure:
     )
 
 
-def _log(name: str, label: str, *, digits: int = 0, notes: str = training.NOTES, content: Any = "mean") -> Measure:
-    values = partial(training.facts, name)
-    return Measure(name, label, training.log_source, values, digits=digits, notes=notes, content=content)
+def _log(name: str, label: str, *, digits: int = 0, notes: str = runs.LOG_NOTES, content: Any = "mean") -> Measure:
+    values = partial(runs.facts, name)
+    return Measure(name, label, runs.log_source, values, digits=digits, notes=notes, content=content)
+
+
+def _gates(name: str, label: str, *also: str, column: str = "", digits: int = 1) -> Measure:
+    values, notes = partial(runs.gate_numbers, column or name), runs.GATE_NOTES if also else ""
+    return Measure(
+        name, label, runs.gates_source, values, lacks=runs.without_tags, digits=digits, also=also, notes=notes
+    )
 
 
 def _setting(name: str) -> Measure:
     return Measure(name, name, _setting_source, lambda source: [source["value"]], content="number", notes=SETTING_NOTES)
 
 
-_TIMES = {"notes": training.TIME_NOTES}
+_TIMES = {"notes": runs.TIME_NOTES}
 
 _MEASURES = (
     _translations("bleu", "BLEU"),
@@ -113,9 +120,9 @@ _MEASURES = (
     _translations("ribes", "RIBES"),
     _translations("multi_bleu", "multi-bleu"),
     _translations("comet", "COMET", file_type="comet_counts"),
-    _attachment("uas", "UAS", "tree_uas", "uas_mean", "diagonal_precision", notes=scores.UAS_NOTES),
-    Measure("tree_uas", "UAS of trees", scores.tree_attachment_source, scores.spanning_tree_uas, digits=2),
-    Measure("uas_mean", "UAS, mean over sentences", scores.attachment_source, scores.sentence_means, digits=2),
+    _attachment("uas", "UAS", "tree_uas", "uas_mean", "diagonal_precision", notes=runs.UAS_NOTES),
+    Measure("tree_uas", "UAS of trees", runs.tree_attachment_source, runs.spanning_tree_uas, digits=2),
+    Measure("uas_mean", "UAS, mean over sentences", runs.attachment_source, runs.sentence_means, digits=2),
     _attachment("diagonal_precision", "precision of chains", chains=True),
     _induction("directed", "directed"),
     _induction("undirected", "undirected over gold edges", "undirected_predicted_edges"),
@@ -124,15 +131,20 @@ _MEASURES = (
         "share", "share", trees.production_source, trees.tag_shares, lacks=trees.without_shares, digits=1,
         notes=trees.PRODUCTION_NOTES,
     ),
+    _gates("highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm"),
+    _gates("highest_share", "highest, %", column="share", digits=2),
+    _gates("tag_words", "words, %", column="words", digits=2),
+    _gates("tag_subwords", "subwords, %", column="subwords", digits=2),
+    _gates("tag_norm", "mean norm", column="norm", digits=3),
     _log("first_loss", "loss, first", digits=2),
     _log("last_loss", "loss, last", digits=2),
     _log("updates", "updates"),
     _log("tokens_per_second", "tokens/s"),
     _log("seconds", "time", content="duration"),
     Measure(
-        "relative_time", "relative time", training.relative_source, training.relative_time, digits=2,
+        "relative_time", "relative time", runs.relative_source, runs.relative_time, digits=2,
         also=("seconds_per_update", "updates", "seconds_per_validation", "validations", "training_time"),
-        notes=training.TIME_NOTES,
+        notes=runs.TIME_NOTES,
     ),
     _log("seconds_per_update", "seconds per update", digits=3, **_TIMES),
     _log("seconds_per_validation", "seconds per validation", digits=2, **_TIMES),
@@ -143,6 +155,13 @@ _MEASURES = (
     Measure("dropped_by_langdetect", "dropped by langdetect", sizes.dropped_source, sizes.reported),
     Measure("source_tokens", "source tokens", sizes.words_source, sizes.word_numbers),
     Measure("target_tokens", "target tokens", sizes.words_source, sizes.word_numbers),
+    Measure(
+        "sentences", "sentences", sizes.construction_source, sizes.construction_count, also=("sentences_share",),
+        content="number", notes=sizes.CONSTRUCTION_NOTES,
+    ),
+    Measure(
+        "sentences_share", "share, %", sizes.construction_source, sizes.construction_count, content="number", digits=1,
+    ),
     Measure("english_subwords", "English subwords", sizes.vocabulary_source, sizes.vocabulary),
     Measure("other_subwords", "other subwords", sizes.vocabulary_source, sizes.vocabulary),
     Measure("types", "types", sizes.types_source, sizes.types),

@@ -1,7 +1,7 @@
 """The tables of papers and of the user's own, read from their files: rows, columns, cells and claims."""
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -170,7 +170,7 @@ class _Reader:
             baselines=grid.baselines or tuple(dict.fromkeys(compared.values())),
             compared_with=compared,
             facts=grid.facts,
-            labels={name: label or self._description(name) for name, label in grid.labels.items()},
+            labels=grid.labels,
             sentence=grid.sentence,
             rows=tuple(rows),
             columns=tuple(column for column, _ in shown),
@@ -244,13 +244,6 @@ class _Reader:
         cell = self.cells[row.row, of]
         names = {"column": column.column, "metric": column.metric, "measure": column.measure}
         return replace(cell, **names, published=None, marks="") if column.added else cell
-
-    def _description(self, row: str) -> str:
-        """Return the description in the entry of a row's system, which is its label."""
-        _, entry = self.catalogue.system_entries.get(row_system(row), (None, {}))
-        if not entry.get("description"):
-            raise UserError(f"{self.where}: labels: {row} has no description: write what stands for it.")
-        return entry["description"]
 
     def _compared_with(self, lines: Sequence[Cell]) -> dict[str, str]:
         """Return what each system of one's own table is compared with, if that is in the table, too.
@@ -420,8 +413,7 @@ def _added_name(column: Cell, name: str) -> str:
 def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Container[str], path: Path) -> None:
     """Check the names of own tables, their rows, and that their columns have scores that can be computed."""
     measures = [*MEASURES, *own_names("metrics")]
-    for metric, measure in shown.measures.items():
-        choose(measure, measures, noun="measure", where=f"{path}: measures.{metric}")
+    _check(shown.measures.values(), measures, "measure", f"{path}: measures")
     for name, table in shown.tables.items():
         where = f"{path}: tables.{name}"
         if not re.fullmatch(_TABLE_NAME, name):
@@ -430,20 +422,17 @@ def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Co
             raise UserError(f"{where}: the published table has rows and columns: leave them out here.")
         if table.rows and not table.columns:
             raise UserError(f"{where}: name the `columns` that the rows have, DATASET/SPLIT/METRIC.")
-        for column in table.columns if KINDS[table.kind].is_grid else ():
-            metric = column.rpartition("/")[2]
-            if column.count("/") == 2 and metric not in shown.measures:
-                choose(metric, measures, noun="metric", where=f"{where}: columns: {column}")
-        for key in ("rows", "added"):  # before baselines and claims, which name rows
-            for row in getattr(table, key):
-                catalogue.systems.check(row_system(row), where=f"{where}: {key}")
+        if KINDS[table.kind].is_grid:
+            metrics = [column.rpartition("/")[2] for column in table.columns if column.count("/") == 2]
+            _check(metrics, [*measures, *shown.measures], "metric", f"{where}: columns")
+        for row in (*table.rows, *table.added):  # before baselines and claims, which name rows
+            catalogue.systems.check(row_system(row), where=f"{where}: rows or added")
 
 
 def _check_axes(grid: TableSettings, *, where: str) -> None:
     """Check that rows, columns and the table name different things."""
     named = [grid.row, *grid.column.split("/")]
-    for axis in named[1:]:
-        choose(axis, AXES, noun="axis", where=f"{where}: column")
+    _check(named, AXES, "axis", f"{where}: column")
     fixed = [axis for axis in AXES[:-1] if getattr(grid, axis) is not None]
     if grid.rows and len({*named, *fixed}) < len(named) + len(fixed):
         raise UserError(f"{where}: {', '.join(named + fixed)}: rows, columns and table must name different things.")
@@ -454,44 +443,37 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
     names, by_name = [row.row for row in rows], {column.column: column for column in columns}
     if both := set(grid.rows) & grid.rows_from_elsewhere.keys():
         raise UserError(f"{where}: {', '.join(sorted(both))}: in rows and in rows_from_elsewhere.")
+    _check(grid.marks, by_name, "column", f"{where}: marks")
+    marks = [mark for mark, (position, _) in MARKS.items() if position < len(grid.baselines)]
     for column, by_row in grid.marks.items():
-        choose(column, by_name, noun="column", where=f"{where}: marks")
-        for row, marks in by_row.items():
-            choose(row, names, noun="row", where=f"{where}: marks: {column}")
-            for mark in marks:
-                choose(mark, MARKS, noun="mark", where=f"{where}: marks: {column}: {row}")
-                if MARKS[mark][0] >= len(grid.baselines):
-                    raise UserError(f"{where}: marks: {column}: {row}: there is no baseline for the mark {mark}.")
+        _check(by_row, names, "row", f"{where}: marks: {column}")
+        _check("".join(by_row.values()), marks, "mark for which there is a baseline", f"{where}: marks: {column}")
     if grid.rows and grid.row == "system":
         claimed = [row for claim in grid.claims for row in (*claim.systems, *claim.baselines)]
         for key, named in (("baselines", grid.baselines), ("trained_on", grid.trained_on), ("claims", claimed)):
-            for row in named:
-                choose(row, names, noun="row", where=f"{where}: {key}")
+            _check(named, names, "row", f"{where}: {key}")
     datasets = [column.dataset for column in columns if column.dataset]
     tests = [f"{column.dataset}/{column.split}" for column in columns if column.dataset and column.split]
-    for name in grid.labels:
-        choose(name, [*names, *datasets, *tests], noun="row, data set or test", where=f"{where}: labels")
+    _check(grid.labels, [*names, *datasets, *tests], "row, data set or test", f"{where}: labels")
     for claim in grid.claims:
-        for column in (*claim.columns, *claim.baseline_columns, *claim.beyond_columns, *claim.correlated_with):
-            choose(column, by_name, noun="column", where=f"{where}: claims")
-        _check_second_columns(claim, by_name, where=f"{where}: claims: '{claim.says}'")
+        named = (*claim.columns, *claim.baseline_columns, *claim.beyond_columns, *claim.correlated_with)
+        _check(named, by_name, "column", f"{where}: claims")
         if isinstance(claim.difference, str):
             choose(claim.difference, grid.facts, noun="fact", where=f"{where}: claims")
         baselines = claim.baselines or claim.baseline_columns or grid.baselines or claim.places or claim.correlated_with
         if not (claim.systems or grid.system) or not baselines:
             raise UserError(f"{where}: claims: '{claim.says}' lacks a system or a baseline.")
+        compared = [[by_name[name] for name in names] for names in (claim.columns, claim.baseline_columns)]
+        measured = [[(cell.split, cell.metric, cell.item) for cell in cells] for cells in compared]
+        same_data = any(column.dataset == other.dataset for column, other in zip(*compared, strict=False))
+        if claim.baseline_columns and (measured[0] != measured[1] or same_data or claim.items):
+            raise UserError(
+                f"{where}: claims: '{claim.says}': `baseline_columns` must be, for each of `columns`, the same column "
+                "of another data set, without `items`."
+            )
 
 
-def _check_second_columns(claim: ClaimSettings, columns: Mapping[str, Cell], *, where: str) -> None:
-    """Check that the columns of baselines have scores that can be compared."""
-    if not claim.baseline_columns:
-        return
-    if claim.items:
-        raise UserError(f"{where}: `items` cannot have `baseline_columns`.")
-    if len(claim.baseline_columns) != len(claim.columns):
-        raise UserError(f"{where}: {len(claim.baseline_columns)} baseline_columns for {len(claim.columns)} columns.")
-    for pair in zip(claim.columns, claim.baseline_columns, strict=True):
-        column, other = (columns[name] for name in pair)
-        same = (column.split, column.metric, column.item) == (other.split, other.metric, other.item)
-        if column.dataset == other.dataset or not same:
-            raise UserError(f"{where}: {other.column} is not the column {column.column} of another data set.")
+def _check(names: Iterable[str], known: Iterable[str], noun: str, where: str) -> None:
+    """Check that all of some names are known. Raises `UserError` for the first that is not."""
+    for name in names:
+        choose(name, known, noun=noun, where=where)

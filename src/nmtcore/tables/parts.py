@@ -1,9 +1,9 @@
-"""The parts of tests, and the rows of tables of them: constructions and phrases, and lengths.
+"""Tables of parts of a test: what systems gain on constructions and phrases, or by length.
 
 Shapes: B sentences.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,17 +12,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nmtcore.evaluation.attachment import percent
-from nmtcore.evaluation.subsets import length_bins, long_sentences, read_subsets, read_translated
+from nmtcore.evaluation.compare import SAMPLES
+from nmtcore.evaluation.subsets import FEW, length_bins, long_sentences, read_subsets, read_translated
 from nmtcore.parquet import row_count
 from nmtcore.syntax.categories import FURTHER_CONSTRUCTIONS
+from nmtcore.tables.blocks import (
+    Block,
+    Column,
+    Heading,
+    Table,
+    TableCell,
+    estimate_column,
+    item_blocks,
+    make_table,
+    note,
+    number_columns,
+    text_columns,
+    with_origin,
+)
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.query import Results, Row, measured_cells, plain_row
-
-ALL = "all sentences"
-"""The part that is the whole test."""
-
-ITEMS = {"control": "control_raising", "total": ALL, None: ALL}
-"""What items of the papers' tables are called here, if not the same."""
+from nmtcore.tables.measures import measure_label
+from nmtcore.tables.query import Frame, Results, Row, measured_cells, plain_row, rows_by
+from nmtcore.tables.sheets import difference_cell, empty_items, mean_cell, seed_items
+from nmtcore.tables.sizes import ALL, CONSTRUCTION_NOTES, ITEMS
 
 LONG = "long sentences"
 """What claims call the longest sentences of a test."""
@@ -36,8 +48,18 @@ SHARE, DEFAULT_SHARE = "share_of_long_sentences", 0.01
 UNANALYSED = "without supertags"
 """The sentences of a test that could not be analysed."""
 
-COUNT = "sentences"
-"""The metric of columns that count the sentences with a construction."""
+_NOTES = f"""
+Few: fewer than {FEW} sentences, too few to conclude anything. Difference: from the baseline on the same sentences, ±
+half its 95 % interval, which joins the variance over seeds with that over {SAMPLES:,} paired bootstrap samples.
+"""
+_FURTHER = f"""
+{" and ".join(FURTHER_CONSTRUCTIONS)} are not among those of Aycock 2021: words such as "because", and prepositions
+whose phrase modifies a verb phrase or a clause.
+"""
+_LENGTHS = """
+Lengths are words of the source sentence. Long sentences: the longest {share:g} % of the test, and those that are as
+long as the shortest of them. The bins are ours.
+"""
 
 
 class Parts(NamedTuple):
@@ -87,24 +109,20 @@ def _by_length(pairs: str, translated: int, share: float) -> Parts:
     """Read the longest sentences, and those of each bin of lengths."""
     words = [len(sentence) for sentence in read_translated(Path(pairs), "source_words", sentences=translated)]
     longest = long_sentences(words, share=share)
-    return Parts(translated, {f"{LONGEST}{longest.fewest_words} words": longest.rows_B} | length_bins(words))
+    whole = {ALL: np.arange(translated), f"{LONGEST}{longest.fewest_words} words": longest.rows_B}
+    return Parts(translated, whole | length_bins(words))
 
 
-def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
-    """Yield the numbers of sentences with each construction, and what systems gain on them, below whole tests.
+def part_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
+    """Yield what systems gain on each part of their tests, below whole tests.
 
     A table that names constructions is a paper's, and has none of `FURTHER_CONSTRUCTIONS`.
     """
     yield from _whole_tests(table, results)
-    for cell in table.cells:
-        if cell.metric == COUNT:
-            parts = parts_of(table, results, cell)
-            name, rows_B = claimed_part(parts, cell.item)
-            yield plain_row(cell) | (_unknown(cell) if rows_B is None else {**_size(name, rows_B, parts), "reason": ""})
     left_out = FURTHER_CONSTRUCTIONS if any(ITEMS.get(cell.item) != ALL for cell in table.cells) else {}
     compared: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in table.cells:
-        if cell.metric != COUNT and cell.system and cell.system != _baseline(table, cell):
+        if cell.system and cell.system != _baseline(table, cell):
             compared.setdefault((cell.column, cell.system, cell.runs, cell.baseline_runs), []).append(cell)
     for cells in compared.values():
         parts = parts_of(table, results, cells[0])
@@ -116,42 +134,25 @@ def construction_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         for cell in cells:
             name = claimed_part(parts, cell.item)[0]
             rows_B = names.pop(name, None)
-            unknown = _unknown(cell) if rows_B is None and cell.source else {}
-            yield _gain(table, results, cell, (name, rows_B), parts) | {"published": cell.published} | unknown
+            reason = cell.reason or f"{cell.item} is no construction"
+            unknown = {"reason": reason} if rows_B is None and cell.source else {}
+            named = {"row": cell.item or name, "published": cell.published}
+            yield _gain(table, results, cell, (name, rows_B), parts) | named | unknown
         for name, rows_B in names.items():
-            yield _gain(table, results, cells[0], (name, rows_B), parts) | {"row": name}
+            published = _published_on_long(table, cells[0]) if name.startswith(LONGEST) else None
+            row = _gain(table, results, cells[0], (name, rows_B), parts)
+            yield row | {"row": name, "published": published}
 
 
-def _unknown(cell: Cell) -> Row:
-    return {"reason": cell.reason or f"{cell.item} is no construction"}
-
-
-def length_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
-    """Yield the scores of whole tests, those by length, and how these differ from the baseline's.
-
-    Columns that measure the same, by one data set, are joined (`joined_columns`).
-    """
-    yield from _whole_tests(table, results)
-    for columns in joined_columns(table):
-        cells = [table.cell(row.name, columns[0]) for row in table.rows]
-        parts = next((parts_of(table, results, cell) for cell in cells if cell.source), Parts(0, {LONG: np.arange(0)}))
-        for part in parts.rows.items():
-            for cell in cells:
-                row = _on_part(results, cell, part, parts)
-                yield row | (results.interval(cell, part[1]) if row["values"] and len(part[1]) > 1 else {})
-                compared = _gain(table, results, cell, part, parts)
-                if compared["baseline_values"]:
-                    yield compared
-
-
-def joined_columns(table: PlannedTable) -> list[list[str]]:
-    """Join the columns that measure the same."""
-    joined: dict[Any, list[str]] = {}
-    for column in table.columns:
-        cells = [table.cell(row.name, column.name) for row in table.rows]
-        measured = tuple((cell.measure, cell.runs, cell.ours, cell.test, cell.reason) for cell in cells)
-        joined.setdefault(measured, []).append(column.name)
-    return list(joined.values())
+def _published_on_long(table: PlannedTable, cell: Cell) -> float | None:
+    """Return the gain on long sentences that a claim of the paper names; None if it names none."""
+    for claim in table.claims:
+        claimed = claim.system
+        if claimed.item == LONG and (claimed.tested, claimed.split, claimed.system) == (
+            cell.tested, cell.split, cell.system
+        ):  # fmt: skip
+            return claim.difference
+    return None
 
 
 def _whole_tests(table: PlannedTable, results: Results) -> Iterator[Row]:
@@ -198,3 +199,69 @@ def _gain(table: PlannedTable, results: Results, cell: Cell, part: tuple[str, np
 
 def _baseline(table: PlannedTable, cell: Cell) -> str:
     return table.compared_with.get(cell.system or "", (*table.baselines, "no baseline")[0])
+
+
+def test_of(row: Row) -> str:
+    """Name the test of a row."""
+    return f"{row['dataset']}, {row['test']}"
+
+
+def part_gains(frame: Frame) -> list[Row]:
+    """List the rows of gains on parts of tests."""
+    return [row for row in frame.rows if row["baseline"] is not None]
+
+
+def part_blocks(frame: Frame) -> list[Block]:
+    """Show what systems gain on each part of a test."""
+    table, gains = frame.table, part_gains(frame)
+    blocks = item_blocks(empty_items(frame))
+    for (system, baseline, *_), rows in rows_by(gains, "system", "baseline", "column", "dataset", "test").items():
+        blocks += [Heading(f"{test_of(rows[0])}: {system} and {baseline}"), _gain_table(table, rows)]
+    if table.table_kind == "lengths":
+        blocks.append(note(_LENGTHS.format(share=100 * table.facts.get(SHARE, DEFAULT_SHARE))))
+    else:
+        further = any(row["row"] in FURTHER_CONSTRUCTIONS for row in gains)
+        blocks += [note(CONSTRUCTION_NOTES), *[note(_FURTHER)] * further]
+    return [*blocks, note(_NOTES), *item_blocks([*_unanalysed(frame), *seed_items(table)])]
+
+
+def _unanalysed(frame: Frame) -> Iterator[str]:
+    whole = {test_of(row): row["sentences"] for row in frame.rows if row["item"] is None}
+    for row in frame.rows:
+        if row["item"] == UNANALYSED:
+            of_test = f"{row['sentences']:,} of {whole[test_of(row)]:,} sentences"
+            yield f"{test_of(row)}: {of_test} have no supertags of the reference."
+
+
+def _size_cells(row: Row) -> list[TableCell]:
+    """Make the cells of the number of sentences, with a mark if they are few or none, and of their share."""
+    count = row["sentences"]
+    mark = "" if count is None or count >= FEW else " (few)" if count else " (none)"
+    known = row["share"] is not None
+    return with_origin([TableCell(count, mark) if known else None, row["share"]], row["dataset"])
+
+
+def _gain_table(table: PlannedTable, rows: Sequence[Row]) -> Table:
+    first = rows[0]
+    label, column = measure_label(first["measure"]), first["column"]
+    digits = max(1, next(planned_column.digits for planned_column in table.columns if planned_column.name == column))
+    published = any(row["published"] is not None for row in rows)
+    columns = [
+        *text_columns("subset"),
+        *number_columns("sentences"),
+        *number_columns("share, %", digits=1),
+        *number_columns(f"{label} of {first['baseline']}", f"{label} of {first['system']}", content="mean", digits=1),
+        *([Column(name=f"{column}, published", content="number", digits=digits, signed=True)] * published),
+        estimate_column(column if published else "difference"),
+    ]
+    shown = [
+        [
+            *(row["row"], *_size_cells(row)),
+            mean_cell({"values": row["baseline_values"], "runs": row["baseline_runs"], "reason": ""}),
+            mean_cell(row)._replace(reason=""),
+            *[row["published"]] * published,
+            difference_cell(row, row["reason"] or "the baseline is not run"),
+        ]
+        for row in rows
+    ]
+    return make_table(columns, shown)

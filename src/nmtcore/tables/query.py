@@ -23,7 +23,6 @@ from nmtcore.evaluation.compare import (
     correlation_of,
     holm,
     sampled_scores,
-    score_interval,
     values_without_sentences,
 )
 from nmtcore.evaluation.counts import SentenceCounts, empty_count, length_ratio
@@ -42,7 +41,7 @@ NUMBERS = pa.schema(
     | {"published": pa.float64(), "marks": pa.string()}
     | dict.fromkeys(("values", "baseline_values"), pa.list_(pa.float64()))
     | {"sentences": pa.int64(), "share": pa.float64(), "length": pa.float64()}
-    | dict.fromkeys(("empty", "baseline_empty"), pa.list_(pa.int64()))
+    | {"empty": pa.list_(pa.int64())}
     | dict.fromkeys(("delta", "low", "high", "p", "holm", "detectable"), pa.float64())
     | {"training_noise": pa.bool_(), "signature": pa.string(), "reason": pa.string()}
 )
@@ -118,10 +117,6 @@ class Results:
             row |= {"length": fmean(map(length_ratio, counts)), "empty": list(map(empty_count, counts))}
         return row
 
-    def interval(self, cell: Cell, rows_B: np.ndarray) -> Row:
-        """Return the 95 % interval of the mean score of a cell on some sentences, as values of its row."""
-        return dict(zip(("low", "high"), score_interval(self._scores(cell, rows_B)), strict=True))
-
     def _term(self, weight: float, cell: Cell, rows_B: np.ndarray | None = None) -> Term:
         """Return a cell as a term of a weighted sum; numbers that are no scores vary over seeds alone."""
         if not self.is_scored(cell):
@@ -181,7 +176,7 @@ class Results:
     def against(self, baseline: Cell, rows_B: np.ndarray | None) -> Row:
         """Return the baseline's side of a comparison, as values of a row."""
         other = self.row(baseline, rows_B)
-        return {"baseline": other["row"]} | {f"baseline_{key}": other[key] for key in ("runs", "values", "empty")}
+        return {"baseline": other["row"], "baseline_runs": other["runs"], "baseline_values": other["values"]}
 
     def have_same_test(self, cell: Cell, baseline: Cell) -> bool:
         """Return whether two cells are of the same sentences."""

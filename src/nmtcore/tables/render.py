@@ -1,15 +1,20 @@
 """Pages for people: what all formats have in common, Markdown, and fragments of HTML.
 
 Rows that were not run are counted below a table, and the CSV has their reasons; those without any number are left out.
+While a table is `printing`, labels stand in place of names; CSV and frames keep the names.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from html import escape
 from itertools import groupby
 
 from nmtcore.tables.blocks import TEXTS, Block, Column, Heading, Items, Page, Paragraph, Row, Table, TableCell
+from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.measures import measure_label
 
 MOST_REASONS = 3
 """Reasons for empty cells up to which they are listed below a table."""
@@ -27,6 +32,34 @@ Form = Callable[[str], str]
 """Writes a text."""
 
 
+_LABELS: ContextVar[Mapping[str, str] | None] = ContextVar("labels", default=None)
+
+
+@contextmanager
+def printing(table: PlannedTable) -> Iterator[None]:
+    """Print the labels of a table in place of names, in what is written meanwhile."""
+    labels = dict(table.labels)
+    for column in table.columns if labels else ():
+        test = f"{column.dataset}/{column.split}"
+        label = labels.get(test) or f"{labels.get(column.dataset or '', column.dataset)} {column.split}"
+        if label != test.replace("/", " "):
+            labels |= {test.replace("/", " "): label, column.column: f"{label}, {measure_label(column.measure)}"}
+    token = _LABELS.set(labels)
+    try:
+        yield
+    finally:
+        _LABELS.reset(token)
+
+
+def printed(text: str) -> str:
+    """Print labels in place of the names in a text of our own; within paths and longer names, names stay."""
+    labels = _LABELS.get()
+    if not labels:
+        return text
+    names = "|".join(re.escape(name) for name in sorted(labels, key=len, reverse=True))
+    return re.sub(rf"(?<![\w./=-])(?:{names})(?![\w/=-])", lambda match: labels[match[0]], text)
+
+
 class Writer:
     """What all formats for people have in common; each says how texts are escaped and what is around them."""
 
@@ -40,15 +73,13 @@ class Writer:
     paragraph: Form
     item: Form
     items: Form
-    letter: Form
-    """Writes the letter of a reason."""
     note: Form
     """Writes a sentence below a table."""
     separator = ""
     """What stands between the parts of a page, and between a table and its notes."""
 
-    def grid(self, table: Table, letters: Mapping[str, str]) -> str:
-        """Write a table without what stands below it; `letters` are those of reasons."""
+    def grid(self, table: Table) -> str:
+        """Write a table without what stands below it."""
         raise NotImplementedError
 
     def write(self, blocks: Iterable[Block]) -> str:
@@ -70,15 +101,13 @@ class Writer:
     def table(self, whole: Table) -> str:
         """Write what people see of a table, and notes below."""
         table = whole.for_readers()
-        # Without headings above the columns, the first one alone may not name the rows.
-        parts = column_parts(table) if any(column.group for column in table.columns) else [table]
-        grids = [self.grid(part, table.letters) for part in parts] if table.groups or not any(whole.rows) else []
-        notes = [f"{self.letter(letter)} {self.line(reason)}" for reason, letter in table.letters.items()]
-        notes += map(self.line, notes_below(whole, table))
+        grids = map(self.grid, column_parts(table)) if table.groups or not any(whole.rows) else ()
+        notes = map(self.line, notes_below(whole, table))
         return self.separator.join([*grids, *map(self.note, notes)])
 
     def our_text(self, text: str) -> str:
-        """Write our own text, with code in backticks."""
+        """Write our own text, with labels in place of names, and code in backticks."""
+        text = printed(text)
         parts = text.split("`")
         if len(parts) % 2 == 0:
             return self.text(text)
@@ -94,10 +123,6 @@ class Writer:
             return self.text(MISSING) if cell.reason else ""
         forms = {"text": self.our_text, "corpus": self.corpus, "code": self.code}
         return forms.get(column.content, self.number)(column.shown(cell))
-
-    def letter_of(self, cell: TableCell, letters: Mapping[str, str]) -> str:
-        """Write the letter of the reason that stands beside a text."""
-        return self.letter(letters[cell.reason]) if cell.reason and cell.value else ""
 
 
 def notes_below(whole: Table, table: Table) -> Iterator[str]:
@@ -122,8 +147,11 @@ def header_groups(table: Table) -> list[tuple[str, int]]:
 def column_parts(table: Table, most: int = MOST_COLUMNS) -> list[Table]:
     """Divide a table with many columns into several, each with the first column, and without the rows that are empty.
 
-    Columns with the same heading above them stay together.
+    Columns with the same heading above them stay together. A table without such headings is not divided, since its
+    first column alone may not name the rows.
     """
+    if not any(column.group for column in table.columns):
+        return [table]
     parts: list[list[int]] = [[]]
     for _, same in groupby(
         range(1, len(table.columns)), key=lambda position: table.columns[position].group or position
@@ -141,7 +169,7 @@ def column_parts(table: Table, most: int = MOST_COLUMNS) -> list[Table]:
     return [part for part in divided if part.groups] or [table]
 
 
-def aligned_parts(column: Column, cell: TableCell) -> tuple[str, str]:
+def _aligned_parts(column: Column, cell: TableCell) -> tuple[str, str]:
     """Divide a cell as it is shown: a number, whose decimals are aligned, and what follows, a deviation and a mark.
 
     Nothing follows a text.
@@ -169,16 +197,14 @@ class _Markdown(Writer):
     text = staticmethod(partial(_SIGNS_OF_OWN.sub, r"\\\g<0>"))
     corpus, code, number = staticmethod(escape_markdown), "`{}`".format, str
     heading, paragraph, item, items = "## {}\n".format, "{}\n".format, "- {}\n".format, str
-    letter, note, separator = "[{}]".format, "{}\n".format, "\n"
+    note, separator = "{}\n".format, "\n"
 
-    def grid(self, table: Table, letters: Mapping[str, str]) -> str:
+    def grid(self, table: Table) -> str:
         """Write a table; marks have a column of their own, so that decimals are aligned."""
         columns: list[list[str]] = []
         for column, cells in table.by_column:
             name = "<br>".join(map(self.our_text, filter(None, (column.group, column.name))))
-            texts = [
-                " ".join(filter(None, (self.value(column, cell), self.letter_of(cell, letters)))) for cell in cells
-            ]
+            texts = [self.value(column, cell) for cell in cells]
             columns.append([name, "---" if column.alignment == "left" else "---:", *texts])
             if any(cell.mark for cell in cells):
                 columns.append(["", "---", *(cell.mark.strip() for cell in cells)])
@@ -202,23 +228,23 @@ class _Html(Writer):
     code = staticmethod(lambda text: f"<code>{escape(text)}</code>")
     number = staticmethod(lambda text: escape(text).replace("-", "−"))
     paragraph, item, items = "<p>{}</p>\n".format, "<li>{}</li>\n".format, "<ul>\n{}</ul>\n".format
-    letter, note = "<sup>{}</sup>".format, '<p class="reason">{}</p>\n'.format
+    note = '<p class="reason">{}</p>\n'.format
 
     def __init__(self, level: int, link: Link | None):
         self.heading = f"<h{level}>{{}}</h{level}>\n".format
         self.link = link
 
-    def grid(self, table: Table, letters: Mapping[str, str]) -> str:
+    def grid(self, table: Table) -> str:
         """Write a table that scrolls where the screen is narrower."""
-        tails = [max((len(aligned_parts(column, cell)[1]) for cell in cells), default=0)
+        tails = [max((len(_aligned_parts(column, cell)[1]) for cell in cells), default=0)
                  for column, cells in table.by_column]  # fmt: skip
         lines = ["<table>", f"<thead>\n{self._header(table)}</thead>"]
         for group in table.groups:
-            rows = (self._row(table.columns, row, tails, letters) for row in group)
+            rows = (self._row(table.columns, row, tails) for row in group)
             lines += ["<tbody>", *rows, "</tbody>"]
         return scrolling("\n".join([*lines, "</table>\n"]), "table")
 
-    def _row(self, columns: Sequence[Column], row: Row, tails: Sequence[int], letters: Mapping[str, str]) -> str:
+    def _row(self, columns: Sequence[Column], row: Row, tails: Sequence[int]) -> str:
         cells, linked = [], ""
         for column, cell, tail in zip(columns, row, tails, strict=True):
             text = self._text(column, cell, tail)
@@ -230,8 +256,8 @@ class _Html(Writer):
             # A duration as text cannot be sorted.
             seconds = cell.value if column.content == "duration" else None
             more = "" if seconds is None else f' data-value="{seconds}"'
-            more += f' title="{escape(cell.reason)}"' if cell.reason else ""
-            cells.append(f"<td{_side(column)}{more}>{text}{self.letter_of(cell, letters)}</td>")
+            more += f' title="{escape(printed(cell.reason))}"' if cell.reason else ""
+            cells.append(f"<td{_side(column)}{more}>{text}</td>")
         return f"<tr>{''.join(cells)}</tr>"
 
     def _header(self, table: Table) -> str:
@@ -252,7 +278,7 @@ class _Html(Writer):
         """Write what stands in a cell; what follows numbers is equally wide in all, so that decimals are aligned."""
         if column.content in TEXTS:
             return self.value(column, cell) + escape(cell.mark)
-        number, more = aligned_parts(column, cell)
+        number, more = _aligned_parts(column, cell)
         text = self.number(number) or self.value(column, cell)
         return f'{text}<span class="tail" style="width:{tail}ch">{escape(more)}</span>' if tail and text else text
 

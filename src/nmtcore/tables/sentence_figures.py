@@ -3,15 +3,18 @@
 Shapes: K keys.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
 from nmtcore.drawing.svg import Drawing, arranged, labelled_matrix, sentences_drawing, shade_legend, write_drawings
 from nmtcore.drawing.trees import DrawnTree, tree_drawing, trees_drawing
+from nmtcore.errors import UserError
+from nmtcore.evaluation.attachment import is_punctuation
 from nmtcore.evaluation.scores import output_files
-from nmtcore.parquet import read_batches, read_rows
+from nmtcore.parquet import paired_batches, read_batches, read_rows
 from nmtcore.tables.blocks import (
     Block,
     Column,
@@ -24,9 +27,8 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.labels import printed
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
-from nmtcore.tables.sentences import ShownSentence, choose_sentence
+from nmtcore.tables.render import printed
 from nmtcore.tables.sheets import missing_runs
 from nmtcore.tables.trees import parse_files
 
@@ -35,6 +37,9 @@ GOLD = "gold"
 
 ROOT = "root"
 """What stands for the head of a root."""
+
+FEWEST_WORDS, MOST_WORDS = 8, 15
+"""Numbers of words of the sentence that a figure shows."""
 
 _ATTENTION = """
 What the figure shows, and how sharp it is. Mean maximum: the mean over the tokens that attend of their largest weight;
@@ -46,6 +51,75 @@ Each word with its head in the gold tree and in the tree with one root that each
 roots: the likeliest head of each word). Punctuation is marked, since the figure leaves it out.
 """
 _FRAMED = "framed: computed or trained by a component"
+
+
+class ShownSentence(NamedTuple):
+    """A sentence of the source side and its tree, one entry per word; None for what its annotation lacks."""
+
+    id: int
+    words: list[str]
+    heads: list[int] | None = None
+    """1-based, 0 = root."""
+    labels: list[str] | None = None
+    upos: list[str] | None = None
+
+    @property
+    def punctuation(self) -> list[bool]:
+        """Mark the words that are punctuation."""
+        return is_punctuation(self.words, self.upos)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the sentence and how it was chosen, as plain values."""
+        tree = " and a tree" if self.heads is not None else ""
+        words = f"{FEWEST_WORDS} to {MOST_WORDS} words" + " or nearly as many" * bool(_words_outside(len(self.words)))
+        return {**self._asdict(), "chosen": f"the first sentence with {words}{tree}"}
+
+
+def _words_outside(words: int) -> int:
+    """Return by how many words a sentence is too short or too long for a figure; 0 if it is neither."""
+    return max(FEWEST_WORDS - words, words - MOST_WORDS, 0)
+
+
+def choose_sentence(pairs: Path, trees: Path | None = None, *, ids: Collection[int] | None = None) -> ShownSentence:
+    """Choose the first sentence with `FEWEST_WORDS` to `MOST_WORDS` words and, with `trees`, a tree.
+
+    If there is none, it is the first sentence whose number of words is nearest to these.
+
+    Args:
+        pairs: the sentence pairs of a split.
+        trees: the annotation of the source side.
+        ids: the sentences to choose from; all by default.
+
+    Raises:
+        UserError: if there is no sentence with words and, with `trees`, a tree.
+    """
+    best: ShownSentence | None = None
+    for row in _sentence_rows(pairs, trees):
+        words = row["source_words"]
+        if not words or (ids is not None and row["id"] not in ids) or (trees is not None and row["head"] is None):
+            continue
+        if best is None or _words_outside(len(words)) < _words_outside(len(best.words)):
+            best = ShownSentence(row["id"], words, row.get("head"), row.get("deprel"), row.get("upos"))
+        if not _words_outside(len(words)):
+            break
+    if best is not None:
+        return best
+    among = "" if ids is None else f" among the {len(ids)} to choose from"
+    raise UserError(
+        f"{pairs} has no sentence with words{'' if trees is None else ' and a tree'}"
+        f"{among}, so there is nothing to draw: leave this figure out, or use a larger scale."
+    )
+
+
+def _sentence_rows(pairs: Path, trees: Path | None) -> Iterator[dict[str, Any]]:
+    """Yield the ids and words of sentences, with their trees if there are any."""
+    if trees is None:
+        for batch in read_batches(pairs, columns=["id", "source_words"]):
+            yield from batch.to_pylist()
+        return
+    for words, annotation in paired_batches(pairs, trees, columns=(["source_words"], ["head", "deprel", "upos"])):
+        for row, tree in zip(words.to_pylist(), annotation.to_pylist(), strict=True):
+            yield {**row, **tree}
 
 
 def _ids(path: Path) -> set[int]:

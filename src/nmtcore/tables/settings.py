@@ -128,9 +128,8 @@ class TableSettings(PublishedTableSettings):
     added: tuple[str, ...] = ()
     """Rows that the paper's table lacks: controls, baselines trained like the systems that they belong to, external
     systems."""
-    labels: dict[str, str | None] = field(default_factory=dict)
-    """How Markdown, LaTeX and figures name a row, a data set or a DATASET/SPLIT; null: by the description in the
-    system's entry. The CSV keeps the names."""
+    labels: dict[str, str] = field(default_factory=dict)
+    """How Markdown, LaTeX and figures name a row, a data set or a DATASET/SPLIT. The CSV keeps the names."""
     rows: tuple[str, ...] | dict[str, tuple[Numbers, ...]] = ()
     """Of a table without a published one: its systems, or numbers to show beside ours, as in a published table."""
     facts: dict[str, Number] = field(default_factory=dict)

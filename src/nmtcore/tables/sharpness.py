@@ -1,18 +1,25 @@
 """Counts of attention weights by layer, or by head of a layer, with a table (pham2018, 6.1 and 6.2)."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
-from nmtcore.tables import charts
 from nmtcore.tables.blocks import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
 from nmtcore.tables.cells import PlannedTable
+from nmtcore.tables.charts import BLACK, chart_of_sentence, chart_panels, laid_out, set_title, styled
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
 from nmtcore.tables.sheets import missing_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+CLAIMED, UNCLAIMED = BLACK, "#999999"
+"""Colours of heads, or of layers with heads, that a component of the system computes or trains, and of the others."""
+
+COLUMNS = 4
+"""Histograms beside one another."""
 
 LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
@@ -50,35 +57,36 @@ def _by_system(frame: Frame) -> Iterator[tuple[list[Row], int | None]]:
         yield rows, None if layer is None else min(int(layer), max(row["layer"] for row in rows))
 
 
-def _remarks(frame: Frame) -> Iterator[str]:
-    """Say where a model has no such layer, and where a test has fewer sentences than the paper reads."""
-    facts, tests = frame.table.facts, {}
-    for rows, shown in _by_system(frame):
-        if shown is not None and shown != int(facts["layer"]):
-            layer = f"layer {shown} stands for layer {facts['layer']:.0f}"
-            yield f"{rows[0]['system']} has layers 0 to {max(row['layer'] for row in rows)}: {layer}."
-        tests[f"{rows[0]['dataset']}, {rows[0]['test']}"] = rows[0]["sentences"]
-    for test, count in sorted(tests.items()):
-        if count != facts.get("first_sentences", count):
-            yield f"{test}: {count} sentences instead of the paper's {facts['first_sentences']:.0f}."
-
-
+@styled
 def sharpness_figure(frame: Frame) -> "Figure":
-    """Draw, for each system, a histogram per layer or per head; bins below the fact `bins_from` are not drawn."""
-    import pandas as pd
-
-    facts, bins = frame.table.facts, []
-    lowest = round(facts["bins_from"] * BINS) if "bins_from" in facts else LOWEST_BIN
+    """Draw, for each system, a histogram of the weights of each layer or head, four beside one another."""
+    drawn = []
     for rows, layer in _by_system(frame):
         title = f"{rows[0]['system']}{'' if layer is None else f', layer {layer}'}: % of the attention weights"
-        for row in rows:
-            if row["head"] is None if layer is None else row["head"] is not None and row["layer"] == layer:
-                name = f"layer {row['layer']}" if layer is None else f"head {row['head']}"
-                total = sum(row["counts"])
-                shares = ((place / BINS, 100 * count / total) for place, count in enumerate(row["counts"]))
-                bins += [(title, name, row["claimed"], *bin_share) for bin_share in list(shares)[lowest:]]
-    drawn = pd.DataFrame(bins, columns=["title", "name", "claimed", "low", "share"])
-    return charts.sharpness_chart(drawn, " ".join([*_remarks(frame), *missing_runs(frame.table)]))
+        drawn.append(
+            (title, [row for row in rows if (row["head"] is None) == (layer is None) and layer in (None, row["layer"])])
+        )
+    if not drawn:
+        return chart_of_sentence(" ".join(missing_runs(frame.table)))
+    counts = [math.ceil(len(rows) / COLUMNS) for _, rows in drawn]
+    figure, parts = chart_panels([0.25 + 0.85 * count for count in counts], {})
+    highest = max(max(_shares(row)) for _, rows in drawn for row in rows)
+    for part, count, (title, rows) in zip(parts, counts, drawn, strict=True):
+        grid = part.subplots(count, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
+        for ax, row in zip(grid, rows, strict=False):
+            edges = [place / BINS for place in range(LOWEST_BIN, BINS + 1)]
+            ax.stairs(_shares(row), edges, fill=True, color=CLAIMED if row["claimed"] else UNCLAIMED)
+            ax.set(xlim=(edges[0], 1), ylim=(0, 1.05 * highest), xticks=[0.5, 1.0])
+            ax.set_title(f"layer {row['layer']}" if row["head"] is None else f"head {row['head']}", loc="left")
+        for ax in grid[len(rows) :]:
+            ax.set_visible(False)
+        set_title(part, title)
+    return laid_out(figure)
+
+
+def _shares(row: Row) -> list[float]:
+    """Return the percentage of weights in each bin that is drawn."""
+    return [100 * count / sum(row["counts"]) for count in row["counts"][LOWEST_BIN:]]
 
 
 def sharpness_blocks(frame: Frame) -> list[Block]:
@@ -98,4 +106,4 @@ def sharpness_blocks(frame: Frame) -> list[Block]:
         *text_columns("claimed"),
     ]
     blocks = [make_table(columns, shown), note(_NOTES)] if shown else []
-    return [*blocks, *item_blocks(_remarks(frame)), *item_blocks(missing_runs(frame.table))]
+    return [*blocks, *item_blocks(missing_runs(frame.table))]

@@ -137,7 +137,7 @@ def _overview(
                 shown.append(TableCell(cell["published"], mark))
             shown.append(_value(cell, marks.get(place, "")))
             if column.name in empty:
-                shown += with_origin([mean_of(cell["empty"])], cell["runs"])
+                shown += with_origin([fmean(cell["empty"]) if cell["empty"] else None], cell["runs"])
             if is_of_translations(column.measure):
                 shown.append(cell["signature"])
         rows.append(shown)
@@ -147,7 +147,8 @@ def _overview(
 def _headings(table: PlannedTable, column: Cell, published: bool) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
     place = " ".join(filter(None, (column.dataset, column.split)))
-    measure = " ".join(filter(None, (column.system, column.item))) or measure_label(column.measure)
+    named = " ".join(filter(None, (column.system, column.item)))
+    measure = ", ".join(filter(None, (named, measure_label(column.measure) if column.added or not named else "")))
     if not published:
         return (place, measure) if place else ("", column.name)
     cells = [table.cell(row.name, column.name) for row in table.rows]
@@ -194,11 +195,6 @@ def difference_cell(row: Row | None, reason: str = "") -> TableCell:
     return TableCell(Estimate(row["delta"], row["low"], row["high"]), origin=row["runs"] or "")
 
 
-def mean_of(numbers: Sequence[float] | None) -> float | None:
-    """Return the mean of some numbers, one per seed; None if there are none."""
-    return fmean(numbers) if numbers else None
-
-
 def _details(compared: Sequence[Comparison], *, of_one: bool) -> Table:
     """Tabulate the differences; those from one baseline do not name it."""
     with_length = any(comparison[0]["measure"] in WITH_LENGTHS for comparison in compared)
@@ -224,7 +220,7 @@ def _details(compared: Sequence[Comparison], *, of_one: bool) -> Table:
             [
                 *(names[0], names[1], names_of(comparison, "row")),
                 *with_origin([names[2]], row["baseline_runs"] or row["dataset"]),
-                _published(comparison),
+                published_cell({row["column"]: row["published"] for row in comparison}),
                 *with_origin([mean_cell(row), *[row["length"]] * with_length], row["runs"]),
                 *with_origin([difference_cell(row), row["p"], row["holm"]], row["runs"]),
                 *with_origin([len(row["values"]), row["detectable"], judges], row["runs"]),
@@ -247,9 +243,9 @@ def _conclusion(rows: Sequence[Row]) -> str:
     return f"Of {counted}, {clear}.{one_seed}"
 
 
-def _published(comparison: Comparison) -> TableCell:
-    """Make the cell of the published difference, or of the reason why there is none: different ones in one place."""
-    published = {row["column"]: row["published"] for row in comparison if row["published"] is not None}
+def published_cell(by_column: Mapping[str, float | None]) -> TableCell:
+    """Make the cell of a published difference, or of the reason why there is none: different ones in one place."""
+    published = {column: value for column, value in by_column.items() if value is not None}
     if len(set(published.values())) > 1:
         return TableCell(None, reason=", ".join(f"{value:+.2f} in {column}" for column, value in published.items()))
     return TableCell(next(iter(published.values()), None))
@@ -304,14 +300,10 @@ def seed_items(table: PlannedTable) -> Iterator[str]:
 def run_items(table: PlannedTable) -> Iterator[str]:
     """Yield a sentence about each system that was not trained here, or of which some seeds are missing."""
     for runs in table.runs.values():
-        if runs.unfinished and runs.seeds:
-            seeds = ", ".join(map(str, runs.unfinished))
-            left_out = f"seed {seeds}, whose run is" if len(runs.unfinished) == 1 else f"seeds {seeds}, whose runs are"
-            yield f"{runs.system} on {runs.dataset}: without {left_out} not finished."
-        if runs.missing and runs.seeds:
-            seeds = ", ".join(map(str, runs.missing))
-            without = f"seed {seeds}, which has" if len(runs.missing) == 1 else f"seeds {seeds}, which have"
-            yield f"{runs.system} on {runs.dataset}: without {without} no translations."
+        for seeds, lack in ((runs.unfinished, "not finished"), (runs.missing, "no translations")):
+            if seeds and runs.seeds:
+                names = f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}"
+                yield f"{runs.system} on {runs.dataset}: without {names} ({lack})."
         if runs.provenance:
             yield f"{runs.system} was not trained here; its translations: {runs.provenance}."
 

@@ -1,4 +1,7 @@
-"""Sizes of data sets: pairs, words and subwords of splits, types of tags, shares of words, what a filter drops."""
+"""Sizes of data sets: pairs, words and subwords of splits, types of tags, shares of words, what a filter drops.
+
+Shapes: B sentences.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -7,11 +10,27 @@ from typing import Any
 from nmtcore.config.corpora import FILTERS, SIDES
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.config.features import FEATURES
+from nmtcore.config.project import Project
 from nmtcore.files import explain_content, read_json
 from nmtcore.layout import file_name
 from nmtcore.planning.annotation import selection_file
 from nmtcore.planning.training import segmentation_folder
+from nmtcore.syntax.categories import ALL_CONSTRUCTIONS
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
+
+ALL = "all sentences"
+"""The part of a test that is the whole test."""
+
+ITEMS = {"control": "control_raising", "total": ALL, None: ALL}
+"""What items of the papers' tables are called here, if not the same."""
+
+SUBSETS = (("target", "ccg"), ("source", "constituency"), ("target", "constituency"))
+"""The annotations that parts of a test are made from, as (side, column)."""
+
+CONSTRUCTION_NOTES = """
+A sentence has a construction if its reference has a CCG supertag of it, and may have several; they are counted as by
+the code of Aycock 2021.
+"""
 
 ENGLISH = "en"
 """The language whose words and subwords some measures count."""
@@ -187,3 +206,46 @@ def subword_counts(tokens: str) -> list[int]:
         counts[: len(totals)] += totals
         totals = counts
     return totals.tolist()
+
+
+def test_annotations(project: Project, name: str, split: str) -> list[tuple[str, str, str]]:
+    """List the side, column and path of each annotation of a test that parts of it are made from."""
+    dataset, annotations = project.dataset(name), []
+    for side, column in SUBSETS:
+        if annotator := dataset.syntax.get(side, {}).get(column):
+            names = {"dataset": name, "annotator": annotator, "split": split, "side": side}
+            annotations.append((side, column, project.layout.path("annotation", **names)))
+    return annotations
+
+
+def construction_source(cell_files: CellFiles) -> Source:
+    """Return the supertags of the references, and the construction whose sentences are counted."""
+    cell = cell_files.cell
+    if cell.reason or cell.ours is None or cell.test is None:
+        raise Unmeasurable(cell.reason)
+    annotations = test_annotations(cell_files.project, cell.ours, cell.test)
+    supertags = [path for _, column, path in annotations if column == "ccg"]
+    construction = ITEMS.get(cell.item, cell.item)
+    if not supertags:
+        raise Unmeasurable(f"{cell.ours} names no annotator for ccg of the target side")
+    if construction not in (ALL, *ALL_CONSTRUCTIONS):
+        raise Unmeasurable(f"{cell.item} is no construction")
+    share = cell.metric == "sentences_share"
+    return {"files": {"supertags": supertags[0]}, "construction": construction, "share": share}
+
+
+def construction_count(source: Source) -> list[float]:
+    """Count the sentences of a test with a construction, or return their percentage of the test's."""
+    sentences, counts = _construction_counts(source["files"]["supertags"])
+    count = sentences if source["construction"] == ALL else counts[source["construction"]]
+    return [100 * count / sentences if source["share"] else count] if sentences else []
+
+
+@cache
+def _construction_counts(supertags: str) -> tuple[int, dict[str, int]]:
+    from nmtcore.evaluation.subsets import read_subsets
+    from nmtcore.parquet import row_count
+
+    sentences = row_count(Path(supertags))
+    rows = read_subsets(Path(supertags), "ccg", sentences=sentences).rows
+    return sentences, {name: len(rows_B) for name, rows_B in rows.items()}

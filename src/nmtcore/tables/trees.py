@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nmtcore.config.datasets import GOLD
 from nmtcore.planning.inference import gold_trees
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
-from nmtcore.tables.scores import stored_counts
+from nmtcore.tables.runs import stored_counts
 
 if TYPE_CHECKING:
     from nmtcore.evaluation.counts import SentenceCounts

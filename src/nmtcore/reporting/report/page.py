@@ -15,12 +15,10 @@ from nmtcore.reporting.html_document import html_document
 from nmtcore.reporting.report.runs import difference_text, group_runs, run_blocks, run_curves, run_tables
 from nmtcore.reporting.run_index import labelled, read_system_counts, run_index, score_frame
 from nmtcore.tables.blocks import Block, Heading, Paragraph, Table
-from nmtcore.tables.labels import printed_block, printing
-from nmtcore.tables.ledger import ANSWERS, Judged
-from nmtcore.tables.ledger_page import comparison_table
+from nmtcore.tables.ledger import ANSWERS, Judged, comparison_table
 from nmtcore.tables.make import heading_of, table_blocks
 from nmtcore.tables.query import Frame, read_frame, rows_by
-from nmtcore.tables.render import Link, blocks_html, scrolling
+from nmtcore.tables.render import Link, blocks_html, printed, printing, scrolling
 
 MANY = 30
 """Systems above which a section has no curves."""
@@ -137,16 +135,16 @@ def _results(
         if not any(isinstance(block, Table) for block in blocks):
             continue
         with printing(table):
-            heading, *blocks = map(printed_block, (heading_of(table), *blocks))
+            heading, html = printed(heading_of(table).whole), blocks_html(blocks, level=4, link=link)
         if name in figures:
             svg = embedded_svg(figures[name].read_text(encoding="utf-8"))
             figure = Markup(scrolling(f"{svg}\n", f"figure {name}"))
         entry = {
             "id": f"table-{name}",
-            "heading": heading.whole,
+            "heading": heading,
             "figure": figure,
             "stand_ins": ", ".join(f"{ours} in place of {theirs}" for theirs, ours in table.stand_ins.items()),
-            "blocks": Markup(blocks_html(blocks, level=4, link=link)),
+            "blocks": Markup(html),
         }
         shown.setdefault(table.paper, {"title": table.title, "tables": []})["tables"].append(entry)
     yield from shown.values()

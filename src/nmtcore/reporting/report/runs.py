@@ -11,7 +11,6 @@ from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.metrics import label_of
 from nmtcore.layout import run_file
 from nmtcore.reporting.manifest import RUN_KEYS
-from nmtcore.tables import charts
 from nmtcore.tables.blocks import (
     Block,
     Column,
@@ -26,7 +25,8 @@ from nmtcore.tables.blocks import (
     number_columns,
     text_columns,
 )
-from nmtcore.tables.curves import system_curves
+from nmtcore.tables.charts import chart_svg
+from nmtcore.tables.curves import curve_chart, system_curves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,5 +203,5 @@ def run_curves(group: SystemRuns) -> str:
     rows = system_curves(group.dataset, group.system, histories)
     if rows.empty:
         return ""
-    figure = charts.curve_chart(rows, columns=3)
-    return charts.chart_svg(figure, title=f"Curves of {group.system} on {group.dataset}", embedded=True)
+    figure = curve_chart(rows, columns=3)
+    return chart_svg(figure, title=f"Curves of {group.system} on {group.dataset}", embedded=True)

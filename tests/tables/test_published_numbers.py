@@ -1,16 +1,15 @@
 """Every published number of the papers' tables is in a cell, even if none of ours is."""
 
-from collections import ChainMap, Counter
+from collections import Counter
 from dataclasses import replace
 
 import pytest
-from reporting.planned import page_blocks, tables
+from tables.planned import page_blocks, tables
 
 from nmtcore.config.project import Project
 from nmtcore.config.typed import build
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.plan import all_tables, table_plan
-from nmtcore.tables.render import column_parts
 
 
 @pytest.fixture(scope="module")
@@ -41,30 +40,3 @@ def test_all_published_numbers_are_shown(plans):
         counts[table.table_kind] += numbers.total()
     print(f"{counts.total()} published numbers are shown: {dict(counts)}")
     assert counts.total() == 554
-
-
-@pytest.mark.parametrize(
-    ("paper", "name", "widths"),
-    [("tran2018", "table_2", [7] * 4), ("tran2018", "table_3", [6] * 4), ("bugliarello2020", "table_5", [7, 7, 7])],
-)
-def test_wide_tables_are_divided_between_headings(plans, paper, name, widths):
-    (table,) = [table for table in plans if (table.paper, table.name) == (paper, name)]
-    (whole,) = shown_tables(table)
-    kept = [position for position, column in enumerate(whole.columns) if column.name != "signature"]
-    columns = tuple(replace(whole.columns[own], detail=False) for own in kept)
-    rows = tuple(tuple(row[own] for own in kept) for row in whole.rows)
-    shown = replace(whole, columns=columns, groups=(rows,))
-    parts = column_parts(shown)
-    assert [len(part.columns) for part in parts] == widths
-    values = [
-        {
-            (row[0].value, column.raw_names[0]): cell.value
-            for row in part.rows
-            for column, cell in zip(part.columns[1:], row[1:], strict=True)
-            if cell.value is not None
-        }
-        for part in (shown, *parts)
-    ]
-    assert dict(ChainMap(*values[1:])) == values[0], (
-        "each number has the row and the full name that it has in the paper"
-    )

@@ -1,4 +1,4 @@
-"""Figures and tables of gates, trees, attention, its sharpness, curves and times: what they read, show and refuse."""
+"""Figures and tables of trees, attention, its sharpness, curves and times: what they read, show and refuse."""
 
 import json
 import re
@@ -6,22 +6,17 @@ import re
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from reporting.attention_runs import HEADS, IDS, LABELS, SENTENCES, AttentionRuns
-from reporting.planned import blocks_of, items, planned, shown, stored_frame, tables, unlinked
-from reporting.test_curves import bleu, write_history
-from reporting.test_gates import gate_row
+from tables.attention_runs import HEADS, IDS, LABELS, SENTENCES, AttentionRuns
+from tables.planned import blocks_of, items, planned, shown, stored_frame, tables, unlinked
+from tables.test_curves import bleu, write_history
 
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
-from nmtcore.inference.schemas import GATES_SCHEMA
-from nmtcore.parquet import read_rows, write_rows
-from nmtcore.tables import charts
-from nmtcore.tables.gates import LONGEST, SHOWN_SENTENCES, STRONGEST
+from nmtcore.parquet import read_rows
 from nmtcore.tables.make import draw_figure, write_table
-from nmtcore.tables.sentence_figures import attention_drawings
-from nmtcore.tables.sentences import FEWEST_WORDS, MOST_WORDS, choose_sentence
-from nmtcore.tables.sharpness import sharpness_figure
+from nmtcore.tables.sentence_figures import FEWEST_WORDS, MOST_WORDS, attention_drawings, choose_sentence
+from nmtcore.tables.sharpness import CLAIMED, LOWEST_BIN, sharpness_figure
 
 NOT_TRAINED = "gone on d is not trained yet (unfinished_runs: leave_out)"
 
@@ -47,7 +42,7 @@ def made(runs, table):
     return frame, blocks, runs.texts()
 
 
-@pytest.mark.parametrize("table_kind", ["gates", "trees", "attention", "sharpness"])
+@pytest.mark.parametrize("table_kind", ["trees", "attention", "sharpness"])
 def test_a_figure_without_runs_is_a_sentence(runs, table_kind):
     table = planned(table_kind, [cell("gone", reason=NOT_TRAINED)])
     _, blocks, texts = made(runs, table)
@@ -62,40 +57,10 @@ def test_the_sentence_is_the_first_that_fits(runs):
     assert sentence.punctuation == [False] * 7 + [True]
     assert choose_sentence(runs.pairs, runs.trees, ids={3, 4, 9}).id == 9
     short = choose_sentence(runs.pairs, runs.trees, ids={3, 4}).as_json()
-    chosen = "the first sentence with 2 words and a tree, since none has 8 to 15 and no number is nearer"
+    chosen = "the first sentence with 8 to 15 words or nearly as many and a tree"
     assert (short["id"], short["chosen"]) == (3, chosen)
     with pytest.raises(UserError, match="no sentence with words and a tree among the 1 to choose from"):
         choose_sentence(runs.pairs, runs.trees, ids={4})
-
-
-def write_gates(runs, seed, norms):
-    words = [([0, 1], ["DET", "NOUN"]), ([0, 0], ["VERB"])]
-    rows = [{"id": i, **gate_row(*own, norm)} for i, (own, norm) in enumerate(zip(words, norms, strict=True))]
-    path = runs.path("gates", "sa", seed)
-    write_rows(path, GATES_SCHEMA, rows)
-    return str(path)
-
-
-def test_counts_of_tags_stand_beside_the_published_ones(runs):
-    norms = {"1": [[2, 1, 0.5], [4, 2, 3]], "2": [[1, 3, 0.5], [4, 2, 3]]}
-    files = {"gates": {seed: write_gates(runs, int(seed), own) for seed, own in norms.items()}}
-    cells = [
-        {**cell("sa", files, row=tag, column="highest"), "item": tag, "metric": "highest", "published": count}
-        for tag, count in {"VERB": 1022, "NOUN": 636, "PART": 95}.items()
-    ]
-    table = planned("gates", cells, seeds={"sa": [1, 2]})
-    _, blocks, texts = made(runs, table)
-    assert [row[:6] for row in shown(tables(blocks)[0])] == [
-        ["VERB", "1,022", "1.0 ± 0.0", "50.00", "33.33", "50.00"],
-        ["NOUN", "636", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
-        ["PART", "95", "(no word of the test has the tag PART)", "", "", ""],
-        ["DET (added)", "", "0.5 ± 0.7", "25.00", "33.33", "25.00"],
-        ["`</s>`", "", "", "", "", ""],
-    ]
-    assert " ".join(texts) == "sa, norms 1.00 to 4.00 x x x x"
-    gone = {**cell("gone", reason=NOT_TRAINED, row="VERB", column="highest"), "item": "VERB", "metric": "highest"}
-    _, blocks, _ = made(runs, planned("gates", [{**gone, "published": 1022}]))
-    assert shown(tables(blocks)[0])[0][:3] == ["VERB", "1,022", f"({NOT_TRAINED})"]
 
 
 def test_trees_of_the_first_sentence_that_all_runs_parsed(runs):
@@ -165,26 +130,6 @@ def test_attention_is_that_of_the_files(runs):
     assert [bool(re.search(r"M[\d.]+ [\d.]+A", own)) for own in (framed, plain)] == [True, False]
 
 
-def test_gates_of_short_sentences(runs):
-    path = runs.path("gates", "sa")
-    lengths = [2, LONGEST + 1, 0, LONGEST, *[3] * SHOWN_SENTENCES]
-    rows = [
-        {"id": i, "pieces": [*(f"<{i}.{k}>" for k in range(n)), "</s>"], "words": [*range(n), -1],
-         "norms": [float(k) for k in range(n + 1)]}
-        for i, n in enumerate(lengths)
-    ]  # fmt: skip
-    write_rows(path, GATES_SCHEMA, rows)
-    table = planned("gates", [cell("sa", {"gates": {"1": str(path)}})], seeds={"sa": [1]})
-    frame, _, _ = made(runs, table)
-    sentences = [row for row in frame.rows if row["subwords"] is not None]
-    assert [row["id"] for row in sentences] == [0, 3, 4, 5, 6, 7]
-    assert (sentences[0]["subwords"], sentences[0]["norms"]) == (["<0.0>", "<0.1>"], [0, 1])
-    svg = runs.outputs["figure"].read_text()
-    assert re.findall(r'font-weight="bold">(&lt;[^<]*)', svg)[:2] == ["&lt;0.1&gt;", f"&lt;3.{LONGEST - 1}&gt;"]
-    assert 'fill-opacity="0.00"' in svg
-    assert f'fill-opacity="{STRONGEST:.2f}"' in svg
-
-
 def sharpness(systems, facts):
     cells = [
         cell(name, {"attention": {str(seed): str(path) for seed, path in enumerate(paths, start=1)}}, claimed=claimed)
@@ -197,7 +142,7 @@ def sharpness(systems, facts):
 def test_sharpness_of_layers(runs):
     paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)]
     systems = {"mine": (["1.0"], paths), "other": ([], [runs.write_attention("other")])}
-    table = sharpness(systems, {"first_sentences": 100, "bins_from": 0.2})
+    table = sharpness(systems, {})
     frame, blocks, texts = made(runs, table)
     rows = shown(tables(blocks)[0])
     assert [row[:7] for row in rows] == [
@@ -205,20 +150,20 @@ def test_sharpness_of_layers(runs):
     ]
     counts = next(row for row in frame.rows if (row["layer"], row["head"]) == (1, None))
     assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
-    assert items(blocks) == ["d, test: 4 sentences instead of the paper's 100."]
     assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
     ax = sharpness_figure(frame).subfigs[0].axes[1]
     (bars,) = ax.patches
-    assert bars.get_data().values.tolist() == [100 * own / sum(counts["counts"]) for own in counts["counts"][2:]]
-    assert to_hex(bars.get_facecolor()) == charts.CLAIMED
+    assert bars.get_data().values.tolist() == [
+        100 * own / sum(counts["counts"]) for own in counts["counts"][LOWEST_BIN:]
+    ]
+    assert to_hex(bars.get_facecolor()) == CLAIMED
 
 
 def test_a_model_with_fewer_layers_shows_its_last(runs):
     paths = {name: runs.write_attention(name, layers=layers) for name, layers in (("deep", 3), ("flat", 2))}
     systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
-    table = sharpness(systems, {"layer": 2, "first_sentences": 4})
+    table = sharpness(systems, {"layer": 2})
     _, blocks, texts = made(runs, table)
-    assert items(blocks) == ["flat has layers 0 to 1: layer 1 stands for layer 2."]
     by_head = [row for row in shown(tables(blocks)[0]) if row[6]]
     assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [
         ("deep", "2", "0", ""), ("deep", "2", "1", "yes"), ("flat", "1", "0", ""), ("flat", "1", "1", ""),
@@ -232,7 +177,7 @@ def test_best_and_last_scores_of_curves(runs):
     base = {seed: write_history(runs.layout, "d", "base", seed, own) for seed, own in scores.items()}
     perplexities = [(10 * i, {"perplexity": own}) for i, own in enumerate((8.0, 6.0, 7.0), start=1)]
     nmt = {"1": write_history(runs.layout, "d", "nmt", 1, perplexities)}
-    cells = [cell("base", {"history": base}, beam=1), cell("nmt", {"history": nmt}, beam=1)]
+    cells = [cell("base", {"history": base}), cell("nmt", {"history": nmt})]
     table = planned("curves", [*cells, cell("late", reason="not trained yet")], seeds={"base": [1, 2], "nmt": [1]})
     _, blocks, texts = made(runs, table)
     scores, perplexity = tables(blocks)
@@ -249,7 +194,7 @@ def test_best_and_last_scores_of_curves(runs):
     assert "No run of these systems is finished." in made(runs, nothing)[2]
 
 
-def test_times_have_a_bar_for_each_number(runs):
+def test_times_have_a_dot_for_each_number(runs):
     def log(name, seconds):
         path = runs.outputs["figure"].parent / f"{name}.jsonl"
         write_lines(path, [json.dumps({"update": 10, "updates": 10, "seconds": 10 * seconds})])
@@ -265,7 +210,7 @@ def test_times_have_a_bar_for_each_number(runs):
     table = planned("time", cells, seeds={"base": [1], "own": [1]}, baselines=("base",))
     _, blocks, texts = made(runs, table)
     assert shown(tables(blocks)[0]) == [["base", "1", "1.00"], ["own", "2", "3.00"], ["late", "", "(not trained yet)"]]
-    assert {"published", "here", "own", "1.50", "3.00", "d: time relative to base"} <= set(texts)
+    assert {"own", "d: time relative to base; hollow: published"} <= set(texts)
     assert "late" not in texts
     _, _, texts = made(runs, planned("time", cells[2:]))
     assert "No time is published, and no run is finished." in texts

@@ -4,11 +4,11 @@ import json
 
 import pandas as pd
 import pytest
-from reporting.planned import planned, stored_frame
+from tables.planned import planned, stored_frame
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
-from nmtcore.tables.curves import POINTS, curve_figure, drawn_rows, system_curves
+from nmtcore.tables.curves import POINTS, drawn_rows, system_curves
 
 
 def write_history(layout, dataset, system, seed, validations):
@@ -27,10 +27,10 @@ def bleu(*scores):
     return [((i + 1) * 1000, {"perplexity": 9.0, "bleu": score}) for i, score in enumerate(scores)]
 
 
-def table_of(*histories, beam=1):
+def table_of(*histories):
     """Plan a table of curves of some runs, given by data set, system and log."""
     cells = [{"row": system, "column": "", "system": system, "dataset": dataset, "runs": f"{dataset}/{system}",
-              "source": {"files": {"history": {"1": str(path)}}, "beam": beam}}
+              "source": {"files": {"history": {"1": str(path)}}}}
              for dataset, system, path in histories]  # fmt: skip
     return planned("curves", cells)
 
@@ -52,15 +52,6 @@ def test_validations_have_bleu_or_the_perplexity_of_all_systems(layout):
         ("e", "base", 1, "perplexity"): [[1000, 9], [2000, 9]],
         ("e", "nmt", 1, "perplexity"): [[500, 8.5]],
     }
-
-
-@pytest.mark.parametrize(("beam", "search"), [(1, "greedy search"), (4, "beam of 1 or 4")])
-def test_the_title_names_the_search(layout, beam, search):
-    systems = [("d", name, write_history(layout, "d", name, 1, bleu(10, 12))) for name in ("base", "other")]
-    frames = [stored_frame(table_of(own, beam=size)) for own, size in zip(systems, (1, beam), strict=True)]
-    rows = [row for frame in frames for row in frame.rows]
-    (part,) = curve_figure(frames[0]._replace(rows=rows)).subfigs
-    assert part.get_suptitle().replace("\n", " ") == f"dev BLEU in validation, {search}"
 
 
 def test_broken_logs_are_refused(layout):

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from reporting.planned import claim, control, page_blocks, planned, scored, shown, stored_frame, tables, unlinked
-from reporting.runs import Results as Folder
-from reporting.runs import write_comet_scores
-from reporting.treebank_tables import HARD, SHARED, UNTRAINED, TreebankTable, right_words
 from sacrebleu.metrics import BLEU, CHRF
+from tables.planned import claim, control, page_blocks, planned, scored, shown, stored_frame, tables, unlinked
+from tables.runs import Results as Folder
+from tables.runs import write_comet_scores
+from tables.treebank_tables import HARD, SHARED, UNTRAINED, TreebankTable, right_words
 
 from nmtcore.config.typed import plain
 from nmtcore.errors import UserError
@@ -116,16 +116,6 @@ def test_p_values_are_corrected_over_the_comparisons_by_the_same_measure(folder)
         assert own == {name: "< 0.001" if value < 0.001 else f"{value:.3f}" for name, value in corrected.items()}
 
 
-def test_of_added_columns_chrf_alone_is_compared_below_the_papers(folder):
-    cells = [*column_cells(folder, CHRF_COLUMN, "chrf"), *column_cells(folder, "RIBES", "ribes")]
-    cells += column_cells(folder, COLUMN, "bleu")
-    added = {name: {"measure": measure, "added": True} for name, measure in ((CHRF_COLUMN, "chrf"), ("RIBES", "ribes"))}
-    table = planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=added)
-    assert list(rows_of(stored_frame(table))[1]) == [
-        (name, column) for column in (COLUMN, CHRF_COLUMN) for name in ("new", "control")
-    ]
-
-
 def test_columns_that_one_stand_in_serves_are_compared_once(folder):
     other = "other/test/bleu"
     table = plan(folder, *column_cells(folder, other, "bleu", {"base": (20.0, ""), "new": (19.7, "")}))
@@ -207,15 +197,6 @@ def test_the_table_has_published_numbers_ours_marks_and_reasons(folder):
     assert "One seed (control on d): an interval from one seed leaves training noise out" in text
 
 
-def test_a_table_without_our_scores_does_not_explain_them(folder):
-    cells = [{"row": "new", "column": COLUMN, "metric": "bleu", "published": 2.0, "marks": "d", "reason": "not run"}]
-    text = " ".join(map(str, page_blocks(planned("scores", cells))))
-    assert "Published d, D: p < 0.05" in text
-    assert "Length: of translations" not in text
-    assert "Means over seeds" not in text
-    assert "Length: of translations" in " ".join(map(str, page_blocks(plan(folder))))
-
-
 def test_comet_is_scored_and_compared_like_other_metrics(folder):
     random, means, cells = np.random.default_rng(1), {}, []
     for name, seeds in SEEDS.items():
@@ -252,18 +233,6 @@ def test_scores_of_other_sentences_are_not_compared(folder, tmp_path):
     claims = (claim(cells[1] | {"ours": "e"}, cells[0]),)
     (row,) = stored_frame(planned("scores", cells, seeds={"base": [1], "control": [1]}, claims=claims)).claims
     assert row["reason"] == "d/control and d/base are not tested on the same sentences"
-
-
-def test_the_precision_of_chains_is_shown_in_a_table_of_differences(folder):
-    heads = {"metric": "diagonal_precision", "runs": "d/new", "source": {}}
-    added = {"measure": "diagonal_precision", "added": True}
-    cells = column_cells(folder, COLUMN, "bleu") + [{"row": name, "column": "heads", **heads} for name in SEEDS]
-    columns = {COLUMN: {"digits": 1}, "heads": added, CHRF_COLUMN: {"measure": "chrf", "added": True}}
-    cells += column_cells(folder, CHRF_COLUMN, "chrf")
-    overview = tables(page_blocks(planned("scores", cells, seeds=SEEDS, baselines=("base",), columns=columns)))[0]
-    assert {column.raw_name: column.detail for column in overview.columns if column.content == "mean"} == {
-        **{COLUMN: False, "heads": False, CHRF_COLUMN: True}
-    }
 
 
 def test_settings_that_differ_are_marked(folder):

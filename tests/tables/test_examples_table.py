@@ -5,8 +5,8 @@ import re
 
 import pytest
 from markdown_it import MarkdownIt
-from reporting.planned import blocks_of, planned, stored_frame, unlinked
-from reporting.runs import EVALUATION, Results
+from tables.planned import blocks_of, planned, stored_frame, unlinked
+from tables.runs import EVALUATION, Results
 
 from nmtcore.errors import UserError
 from nmtcore.tables.blocks import Page
@@ -58,11 +58,6 @@ def written(folder, base=REFERENCES, other=REFERENCES, *, seeds=(3, 3)):
     for name, seed, lines in zip(("base", "other"), seeds, (base, other), strict=True):
         results.write_run(name, seed, lines)
     return results
-
-
-def test_mostly_empty_translations_are_named_on_top(tmp_path):
-    text, _ = write_table(plan(written(tmp_path, other=["", " ", "", "same"])))
-    assert text.splitlines()[0] == "- d/other, seed 3, test: 3 of 4 translations are empty."
 
 
 def test_the_largest_difference_comes_first(tmp_path):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from evaluation.test_metrics import own_bleu
-from reporting.planned import (
+from tables.planned import (
     blocks_of,
     claim,
     items,
@@ -16,8 +16,8 @@ from reporting.planned import (
     tables,
     unlinked,
 )
-from reporting.runs import EVALUATION
-from reporting.runs import Results as Folder
+from tables.runs import EVALUATION
+from tables.runs import Results as Folder
 
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
@@ -108,20 +108,6 @@ def test_gains_on_constructions_are_those_of_their_sentences(folder, annotations
         assert row["delta"] == pytest.approx((sum(better) - sum(base)) / 2)
 
 
-def test_counts_stand_beside_the_published_ones(annotations, folder):
-    source = {"files": {"annotations": annotations}, "split": "test"}
-    cells = [
-        {"row": row, "column": "sentences", "metric": "sentences", "item": row, "published": value, "source": source}
-        for row, value in {"question": 112, "control": 479, "total": 3007}.items()
-    ]
-    frame = stored_frame(planned("constructions", cells))
-    assert shown(*tables(blocks_of(frame))) == [
-        ["question", "112", "3.7", "32", "40.0"],
-        ["control", "479", "15.9", "16 (few)", "20.0"],
-        ["total", "3,007", "100.0", "80", "100.0"],
-    ]
-
-
 def test_constructions_beyond_the_thesis_have_rows_where_no_row_names_one(folder):
     tags = [["N", r"((S\NP)\(S\NP))/NP"], ["N", "(S/S)/S[dcl]"], ["N", "PP"], ["N"]] * 20
     named = gains(folder, {"source.ccg": folder.write_annotation("source", "ccg", tags)})
@@ -177,80 +163,46 @@ def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):
         stored_frame(gains(folder, {"target.ccg": short}))
 
 
-BINS = {"at least 25 words": range(25, 99), "1 to 10": range(1, 11), "11 to 20": range(11, 21),
-        "21 to 30": range(21, 31), "over 60": range(61, 99)}  # fmt: skip
+BINS = {"all sentences": range(99), "at least 25 words": range(25, 99), "1 to 10": range(1, 11),
+        "11 to 20": range(11, 21), "21 to 30": range(21, 31), "over 60": range(61, 99)}  # fmt: skip
 
 
 def test_each_bin_has_the_scores_of_its_sentences(folder):
-    frame = stored_frame(lengths(folder))
-    blocks = blocks_of(frame)
+    blocks = page_blocks(lengths(folder))
     assert unlinked(blocks) == []
-    scores, gain = rows_of(frame, compared=False), rows_of(frame, compared=True)["1 to 10", "better"]
-    assert list(scores) == [(name, system) for name in BINS for system in ("base", "better")]
-    for (name, system), row in scores.items():
+    rows = rows_of(stored_frame(lengths(folder)), compared=True)
+    assert list(rows) == [(name, "better") for name in BINS]
+    for (name, _), row in rows.items():
         positions = [i for i, length in enumerate(LENGTHS) if length in BINS[name]]
-        own = bleu(system, positions)
-        assert (row["sentences"], row["values"]) == (len(positions), pytest.approx(own))
-        assert row["low"] < sum(own) / 2 < row["high"]
-    means = [sum(scores["1 to 10", name]["values"]) / 2 for name in ("better", "base")]
-    assert gain["delta"] == pytest.approx(means[0] - means[1])
-    assert shown(tables(blocks)[1])[2][:5] == ["d, test", "1 to 10", "base", "20 (few)", "25.0"]
+        base, better = bleu("base", positions), bleu("better", positions)
+        assert (row["baseline_values"], row["values"]) == (pytest.approx(base), pytest.approx(better))
+        assert (row["sentences"], row["delta"]) == (len(positions), pytest.approx((sum(better) - sum(base)) / 2))
+    (table,) = tables(blocks)
+    assert [row[:3] for row in shown(table)][2:4] == [["1 to 10", "20 (few)", "25.0"], ["11 to 20", "30", "37.5"]]
 
 
 def test_lengths_of_a_system_that_was_not_run_have_the_reason(folder):
-    blocks = page_blocks(lengths(folder, runs=None, source={}, reason="d names no parser"))
-    assert all("(d names no parser)" in str(shown(own)) for own in tables(blocks))
+    (table,) = tables(page_blocks(lengths(folder, runs=None, source={}, reason="d names no parser")))
+    assert [row[-1] for row in shown(table)] == ["(d names no parser)"]
 
 
 def test_published_gains_on_long_sentences_stand_beside_ours(folder):
     table = lengths(folder)
-    cells = [replace(table.cell(name, "ours"), tested="real", split="test") for name in ("better", "base")]
+    cells = [
+        replace(table.cell(name, "ours"), dataset="real", tested="real", split="test") for name in ("base", "better")
+    ]
     claims = tuple(
-        replace(claim(difference=2), **dict(zip(("system", "baseline"), own, strict=True)))
-        for own in ([replace(cell, item=item) for cell in cells] for item in (LONG, "questions"))
+        replace(claim(difference=2), system=system, baseline=baseline)
+        for baseline, system in ([replace(cell, item=item) for cell in cells] for item in (LONG, "questions"))
     )
-    frame = stored_frame(replace(table, claims=claims))
+    frame = stored_frame(replace(table, cells=tuple(cells), claims=claims))
     gain, other = frame.claims
-    (row,) = shown(tables(blocks_of(frame))[0])
-    difference = f"{gain['delta']:+.2f} ± {(gain['high'] - gain['low']) / 2:.2f}"
-    assert row == ["ours", "better", "base", "at least 25 words", "30", "2.0", difference]
+    (row,) = (own for own in shown(tables(blocks_of(frame))[0]) if own[0] == "at least 25 words")
+    assert row[5:] == ["+2.0", f"{gain['delta']:+.2f} ± {(gain['high'] - gain['low']) / 2:.2f}"]
     assert other["reason"] == "questions is no subset by length"
 
 
-def test_a_data_set_that_stands_in_for_several_is_measured_once(folder):
-    frame = stored_frame(lengths(folder, ("one", "two")))
-    assert len([row for row in frame.rows if row["item"] and not row["baseline"]]) == 2 * len(BINS)
-    blocks = blocks_of(frame)
-    assert [row[0] for row in shown(tables(blocks)[0])] == ["one", "two"]
-    assert "d, test: the same for the columns one, two." in items(blocks)
-
-
-def test_each_column_has_its_own_gain_or_reason(folder):
-    table = lengths(folder, ("one", "two"))
-    cells = tuple(
-        replace(cell, runs=None, source={}, reason="no tags") if cell.column == "two" else cell for cell in table.cells
-    )
-    long, bins = (shown(own) for own in tables(page_blocks(replace(table, cells=cells))))
-    assert [(row[0], row[6] == "(no tags)") for row in long] == [("one", False), ("two", True)]
-    assert [row[0] for row in bins] == ["d, test"] * 2 * len(BINS) + ["two"] * 2
-
-
-def test_empty_translations_of_each_part_are_counted(tmp_path):
-    """The first seed of `better` leaves the sentences of the conjunction empty, and `base` none."""
-    made = Folder(tmp_path, [" ".join(["w"] * length) for length in LENGTHS], WORDS)
-    better = ["" if i % 5 == 2 else line for i, line in enumerate(translate(10))]
-    made.write_runs({"base": [translate(4), translate(5)], "better": [better, translate(11)]})
-    table = gains(made, {"target.ccg": made.write_annotation("target", "ccg", SUPERTAGS)})
-    (constructions,), (_, bins) = (tables(page_blocks(own)) for own in (table, lengths(made)))
-    names = [column.name for column in constructions.columns]
-    empty = {row[0]: row[names.index("empty of base") :][:2] for row in shown(constructions)}
-    assert (empty["conjunction"], empty["question"]) == (["0.0", "8.0"], ["0.0", "0.0"])
-    names = [column.name for column in bins.columns]
-    left = {(row[1], row[2]): row[names.index("empty")] for row in shown(bins)}
-    assert (left["1 to 10", "base"], left["1 to 10", "better"], left["over 60", "better"]) == ("0.0", "2.0", "1.0")
-
-
-def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
+def test_a_single_sentence_has_a_score_but_no_difference(tmp_path):
     folder = Folder(tmp_path, ["a b"] + ["a"] * 4, ["a b c d e"] * 5)
     folder.write_runs({"base": [["a b c d f"] * 5] * 2, "better": [["a b c d e"] * 5] * 2})
     table = lengths(folder)
@@ -259,7 +211,5 @@ def test_a_single_sentence_has_a_score_but_no_intervals(tmp_path):
     frame = stored_frame(replace(table, facts={}, claims=(own,)))
     assert frame.claims[0]["delta"] is None
     assert frame.claims[0]["reason"].startswith("the subset (at least 2 words) has 1 of the test's sentences")
-    row = rows_of(frame, compared=False)["at least 2 words", "base"]
-    assert (row["sentences"], row["low"], len(row["values"])) == (1, None, 2)
-    ((*_, gain),) = tables(blocks_of(frame))[0].rows
-    assert (gain.value, gain.reason) == (None, "a single sentence")
+    row = rows_of(frame, compared=True)["at least 2 words", "better"]
+    assert (row["sentences"], row["delta"], len(row["values"]), row["reason"]) == (1, None, 2, "a single sentence")
