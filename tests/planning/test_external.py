@@ -139,7 +139,7 @@ def test_tables_record_the_seeds_without_translations(make):
     assert set(runs["parsed/llm"].seeds) == {1, 2}
     sentence = "llm has no external translations of parsed for seeds 3, 4: its scores lack them."
     assert table_notes(project, table="mine_t") == [sentence]
-    assert "llm on parsed: without seeds 3, 4, which have no translations." in list(run_items(planned))
+    assert "llm on parsed: without seeds 3, 4 (no translations)." in list(run_items(planned))
 
 
 def test_a_pattern_leaves_out_data_sets_without_translations(make):
