@@ -100,7 +100,7 @@ def test_slopes_and_gains_are_sums_of_means(folder):
     assert (rising["claimed"], rising["answer"]) == ("rises", "upheld")
     assert (rising["system"], rising["baseline"]) == ("base to five", "slope over 5 systems")
     assert larger["ours"][0] == pytest.approx((scores[1] - scores[0]) - (scores[4] - scores[3]))
-    assert larger["baseline"] == "base, beyond the gain on real"
+    assert larger["baseline"] == "base, beyond the gain of five over four"
 
 
 def test_two_measures_of_systems_correlate(folder):
