@@ -76,6 +76,9 @@ def test_a_slope_is_read_for_each_column(make_project):
     ("keys", "message"),
     [
         ({"beyond_columns": [OTHER]}, "beyond_columns has 1 entries for 0 columns"),
+        ({"beyond_systems": ["depparse_l1"] * 2}, "beyond_systems has 2 entries for 1 systems"),
+        ({"beyond_baselines": ["nmt"]}, "beyond_baselines needs beyond_systems, which are compared with them"),
+        ({"beyond_systems": ["nmt"]}, "claims: unknown row 'nmt'"),
         ({"places": [1, 2]}, "places has 2 entries for 1 systems"),
         ({"places": [1], "correlated_with": [BLEU]}, "a claim has one of places and correlated_with, not both"),
         ({"columns": [BLEU], "correlated_with": ["demo_en2de/test/ter"]}, "unknown column 'demo_en2de/test/ter'"),

@@ -19,7 +19,7 @@ PROJECT = Project.load(CONFIG)
 PAPERS = {name: read_paper(PROJECT, name) for name in sorted(paper_files(PROJECT))}
 NUMBERS = {"aycock2021": 71, "bugliarello2020": 203, "pham2018": 110, "tran2018": 179}
 """Numbers in cells and facts of each paper."""
-CLAIMS = {"aycock2021": 40, "bugliarello2020": 135, "pham2018": 90, "tran2018": 101}
+CLAIMS = {"aycock2021": 42, "bugliarello2020": 135, "pham2018": 90, "tran2018": 101}
 OWN_TABLES = {
     "aycock2021": ("future_work", "source_supertags", "combinations", "combinations_into_turkish"),
     "bugliarello2020": ("future_work",),

@@ -62,6 +62,8 @@ class ClaimSettings:
         more = [name for name in alone if getattr(self, name)]
         if len(more) > 1:
             raise ValueError(f"a claim has one of {' and '.join(more)}, not both")
+        if self.beyond_baselines and not self.beyond_systems:
+            raise ValueError("beyond_baselines needs beyond_systems, which are compared with them")
         for key, name in (("places", "systems"), ("beyond_columns", "columns"), ("correlated_with", "columns"),
                           ("beyond_items", "items"), ("beyond_systems", "systems"),
                           ("beyond_baselines", "baselines")):  # fmt: skip
