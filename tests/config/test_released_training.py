@@ -96,7 +96,7 @@ def test_the_control_of_a_gain_has_the_learning_rate_of_the_system(project: Proj
     """Where the baseline has another one; Adam's beta2 differs in two cases."""
     other_beta2 = set()
     for claim in paper_claims(paper):
-        if claim.direction != "gain" or claim.baseline.system != "transformer_base":
+        if (claim.direction, claim.compares) != ("gain", "difference") or claim.baseline.system != "transformer_base":
             continue
         dataset = str(claim.system.dataset).removesuffix("_filtered")
         base, control, system = (

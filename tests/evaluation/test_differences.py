@@ -207,6 +207,15 @@ def test_slopes_and_correlations_are_numpys():
     assert correlation_of([pairs[:2].tolist(), pairs[2:4].tolist()]) is None  # two degrees of freedom
 
 
+def test_a_system_in_both_gains_is_one_term_of_twice_the_weight():
+    rng = np.random.default_rng(3)
+    first, middle, last = (sampled_runs([1.0, 2.0, 4.0], rng.standard_normal(200), twice=0.1) for _ in range(3))
+    ends = [Term(1, first, "first", "test"), Term(1, last, "last", "test")]
+    twice = [Term(-1, middle, "middle", "test")] * 2
+    once = Term(-2, middle, "middle", "test")
+    assert contrast_of([*ends, *twice]).interval == pytest.approx(contrast_of([*ends, once]).interval)
+
+
 def test_a_runs_noise_on_two_parts_of_a_test_counts_together():
     """Each seed is 2 points better on both parts: what it gains more on one of them has no noise of seeds."""
     on_long, on_others = [10.0, 12.0, 14.0], [20.0, 22.0, 24.0]

@@ -76,6 +76,9 @@ def test_a_slope_is_read_for_each_column(make_project):
     ("keys", "message"),
     [
         ({"beyond_columns": [OTHER]}, "beyond_columns has 1 entries for 0 columns"),
+        ({"beyond_systems": ["depparse_l1"] * 2}, "beyond_systems has 2 entries for 1 systems"),
+        ({"beyond_baselines": ["nmt"]}, "beyond_baselines needs beyond_systems, which are compared with them"),
+        ({"beyond_systems": ["nmt"]}, "claims: unknown row 'nmt'"),
         ({"places": [1, 2]}, "places has 2 entries for 1 systems"),
         ({"places": [1], "correlated_with": [BLEU]}, "a claim has one of places and correlated_with, not both"),
         ({"columns": [BLEU], "correlated_with": ["demo_en2de/test/ter"]}, "unknown column 'demo_en2de/test/ter'"),
@@ -100,7 +103,7 @@ def test_slopes_and_gains_are_sums_of_means(folder):
     assert (rising["claimed"], rising["answer"]) == ("rises", "upheld")
     assert (rising["system"], rising["baseline"]) == ("base to five", "slope over 5 systems")
     assert larger["ours"][0] == pytest.approx((scores[1] - scores[0]) - (scores[4] - scores[3]))
-    assert larger["baseline"] == "base, beyond the gain on real"
+    assert larger["baseline"] == "base, beyond the gain of five over four"
 
 
 def test_two_measures_of_systems_correlate(folder):

@@ -1,6 +1,7 @@
 """Tables of parts of a test: by constructions, phrases and lengths; scores are those of their sentences."""
 
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 from evaluation.test_metrics import own_bleu
@@ -153,6 +154,25 @@ def test_claims_about_parts_are_compared_on_their_sentences(folder, annotations)
     assert (whole["delta"] is not None, whole["reason"]) == (True, "")
     assert prepositional["reason"].startswith("the subset (prepositional) has 0 of the test's sentences")
     assert compared_rows(frame._replace(table=replace(table, baselines=()))) == [whole]
+
+
+def test_a_gain_on_a_part_is_compared_with_that_on_all_other_sentences(folder, annotations):
+    base = {**scored(folder.layout, "base", (1, 2)), "metric": "bleu_gain"}
+    base["source"]["files"]["annotations"] = annotations
+    own = compared(folder, {"annotations": annotations}) | {"metric": "bleu_gain"}
+    pairs = [claim(own, base, item=item) for item in ("question", "all but question", "all but passive")]
+    (part, *others), weights = pairs, (1.0, -1.0, -1.0, 1.0)
+    cells = [(part.system, part.baseline, other.system, other.baseline) for other in others]
+    claims = [replace(part, compares="gains", terms=tuple(zip(weights, own, strict=True))) for own in cells]
+    larger, unknown = stored_frame(replace(gains(folder, annotations), claims=tuple(claims))).claims
+    in_part = [i % 5 in PLACES["question"] for i in range(80)]
+    means = [
+        fmean(bleu(name, [i for i in range(80) if in_part[i] == inside]))
+        for inside in (True, False) for name in ("better", "base")
+    ]  # fmt: skip
+    assert larger["delta"] == pytest.approx((means[0] - means[1]) - (means[2] - means[3]))
+    assert larger["baseline"] == "base, beyond the gain on all but question"
+    assert unknown["reason"] == "all but passive is no construction"
 
 
 def test_cells_without_runs_or_annotation_have_the_reason(folder, annotations):

@@ -183,7 +183,9 @@ def contrast_of(terms: Sequence[Term]) -> Difference:
     delta = sum(term.weight * fmean(term.sampled.scores) for term in terms)
     tests: dict[Hashable, np.ndarray | float] = {}
     runs: dict[Hashable, list[Term]] = {}
+    weights: dict[Hashable, float] = {}
     for term in terms:
+        weights[term.runs, term.test] = weights.get((term.runs, term.test), 0.0) + term.weight
         tests[term.test] = tests.get(term.test, 0.0) + term.weight * term.sampled.mean_A
         runs.setdefault(term.runs, []).append(term)
     sentence_error = math.sqrt(sum(float(np.var(sum_A, ddof=1)) for sum_A in tests.values()))
@@ -191,7 +193,7 @@ def contrast_of(terms: Sequence[Term]) -> Difference:
     if all(len(term.sampled.scores) > 1 for term in terms):
         variances = [(_seed_variance(of_runs), len(of_runs[0].sampled.scores)) for of_runs in runs.values()]
         seed_error = math.sqrt(sum(part for part, _ in variances))
-        twice = sum(term.weight**2 * term.sampled.counted_twice for term in terms)
+        twice = sum(term.weight * weights[term.runs, term.test] * term.sampled.counted_twice for term in terms)
         error = math.sqrt(max(seed_error**2 + sentence_error**2 - twice, seed_error**2, sentence_error**2))
         below = sum(part**2 / (seeds - 1) for part, seeds in variances)
         degrees = error**4 / below if below else math.inf

@@ -27,7 +27,7 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import MARGIN, Cell, Claim, PlannedTable, trained_name
-from nmtcore.tables.measures import measure_label
+from nmtcore.tables.measures import is_amount, measure_label
 from nmtcore.tables.parts import claimed_part, parts_of
 from nmtcore.tables.query import Frame, Results, Row, plain_row, rows_by
 from nmtcore.tables.sheets import stand_in_text
@@ -43,6 +43,7 @@ MARKED = "Systems with a mark of significance are better"
 
 DIRECTIONS = {
     "difference": {"gain": "better", "loss": "worse", "no_gain": "not better", "none": "as good"},
+    "amount": {"gain": "more", "loss": "less", "no_gain": "no more", "none": "as much"},
     "gains": {"gain": "larger gain", "loss": "smaller gain", "no_gain": "no larger gain", "none": "the same gain"},
     "slope": {"gain": "rises", "loss": "falls", "no_gain": "does not rise", "none": "neither rises nor falls"},
     "correlation": {
@@ -52,7 +53,7 @@ DIRECTIONS = {
         "none": "not correlated",
     },
 }
-"""What is claimed, by what a claim compares and by its direction."""
+"""What is claimed, by what a claim compares (of differences, also whether they are of scores) and by its direction."""
 
 _NOTES = f"""
 Published and ours: the system's score minus the baseline's. Ours on: our data set and split, where they stand in for
@@ -89,7 +90,10 @@ def _names(claim: Claim, cell: Cell, baseline: Cell) -> Row:
     row, other = (trained_name(one, claim.system.tested) for one in (cell, baseline))
     if claim.compares == "gains":
         beyond = claim.terms[2][1]
-        other = f"{other}, beyond the gain on {beyond.item if beyond.item != cell.item else beyond.tested}"
+        gain = f"gain on {beyond.item if beyond.item != cell.item else beyond.tested}"
+        if beyond.system != cell.system:
+            gain = f"gain of {trained_name(beyond, cell.tested)} over {trained_name(claim.terms[3][1], cell.tested)}"
+        other = f"{other}, beyond the {gain}"
     if claim.compares == "slope":
         row, other = f"{other} to {row}", f"slope over {len(claim.terms)} systems"
     if claim.compares == "correlation":
@@ -169,6 +173,8 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
         }[claim.direction]
         answer = "not decided" if reason else "upheld" if upheld else "contradicted" if contradicted else "not decided"
     is_small = answer == "upheld" and claim.direction == "no_gain" and low > 0
+    compares = "amount" if claim.compares == "difference" and is_amount(claim.system.measure) else claim.compares
+    small = f"less than {claim.margin:g} more" if compares == "amount" else f"a gain of less than {claim.margin:g}"
     gaining, controlled = _controlled(claim, answer, controls)
     runs = ("", "") if delta is None else (claim.system.runs or "", claim.baseline.runs or "")
     seeds = [len(table.runs[name].seeds) if name else None for name in runs]
@@ -180,8 +186,8 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
         "place": claim.place,
         "claim": claim.says or f"significant gain (p < {claim.level})",
         "says": claim.says or MARKED,
-        "claimed": DIRECTIONS[claim.compares][claim.direction]
-        + f" (margin {claim.margin:g})" * (claim.margin != MARGIN),
+        "compares": claim.compares,
+        "claimed": DIRECTIONS[compares][claim.direction] + f" (margin {claim.margin:g})" * (claim.margin != MARGIN),
         "system": ours["row"],
         "baseline": ours["baseline"],
         "dataset": claim.system.tested,
@@ -192,7 +198,7 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
         "ours": None if delta is None else [delta, low, high],
         "detectable": ours["detectable"],
         "answer": answer,
-        "shown_answer": answer + f": a gain of less than {claim.margin:g}" * is_small,
+        "shown_answer": answer + f": {small}" * is_small,
         "as_claimed": expected[claim.direction],
         "reason": reason,
         "also_by": gaining,
@@ -224,7 +230,7 @@ def _controlled(claim: Claim, answer: str, controls: Sequence[Row]) -> tuple[lis
 
 def comparisons(judged: Sequence[Judged]) -> int:
     """Count our comparisons behind claims, of which several may share one."""
-    keys = ("runs", "our_dataset", "our_split", "metric", "item")
+    keys = ("runs", "our_dataset", "our_split", "metric", "item", "compares")
     compared = [entry for entry in judged if entry["ours"]]
     return len({(entry["baseline_runs"] or entry["baseline"], *(entry[key] for key in keys)) for entry in compared})
 

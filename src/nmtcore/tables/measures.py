@@ -48,6 +48,8 @@ class Measure(NamedTuple):
     also: tuple[str, ...] = ()
     """Measures that have columns of their own beside it."""
     notes: str = ""
+    is_amount: bool = False
+    """Whether more of it is neither better nor worse: it is a time, a number or a share."""
     of_translations: bool = False
     """Whether it scores translations, from the texts or by stored scores of segments."""
 
@@ -98,13 +100,21 @@ def _induction(name: str, label: str, *also: str) -> Measure:
 
 def _log(name: str, label: str, *, digits: int = 0, notes: str = runs.LOG_NOTES, content: Any = "mean") -> Measure:
     values = partial(runs.facts, name)
-    return Measure(name, label, runs.log_source, values, digits=digits, notes=notes, content=content)
+    return Measure(name, label, runs.log_source, values, digits=digits, notes=notes, content=content, is_amount=True)
 
 
 def _gates(name: str, label: str, *also: str, column: str = "", digits: int = 1) -> Measure:
     values, notes = partial(runs.gate_numbers, column or name), runs.GATE_NOTES if also else ""
     return Measure(
-        name, label, runs.gates_source, values, lacks=runs.without_tags, digits=digits, also=also, notes=notes
+        name,
+        label,
+        runs.gates_source,
+        values,
+        lacks=runs.without_tags,
+        digits=digits,
+        also=also,
+        notes=notes,
+        is_amount=True,
     )
 
 
@@ -129,7 +139,7 @@ _MEASURES = (
     _induction("undirected_predicted_edges", "undirected over predicted edges"),
     Measure(
         "share", "share", trees.production_source, trees.tag_shares, lacks=trees.without_shares, digits=1,
-        notes=trees.PRODUCTION_NOTES,
+        notes=trees.PRODUCTION_NOTES, is_amount=True,
     ),
     _gates("highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm"),
     _gates("highest_share", "highest, %", column="share", digits=2),
@@ -144,7 +154,7 @@ _MEASURES = (
     Measure(
         "relative_time", "relative time", runs.relative_source, runs.relative_time, digits=2,
         also=("seconds_per_update", "updates", "seconds_per_validation", "validations", "training_time"),
-        notes=runs.TIME_NOTES,
+        notes=runs.TIME_NOTES, is_amount=True,
     ),
     _log("seconds_per_update", "seconds per update", digits=3, **_TIMES),
     _log("seconds_per_validation", "seconds per validation", digits=2, **_TIMES),
@@ -200,6 +210,12 @@ def measured_source(cell_files: CellFiles) -> Source:
     if (measure := measure_named(name)) is None:
         raise Unmeasurable(f"{name or 'nothing'} is no measure")
     return measure.source(cell_files)
+
+
+def is_amount(name: str) -> bool:
+    """Return whether a measure is of an amount, such as time, of which more is neither better nor worse."""
+    measure = measure_named(name)
+    return measure is not None and measure.is_amount
 
 
 def is_of_translations(name: str) -> bool:

@@ -309,6 +309,8 @@ class _Reader:
             stated = self.grid.facts[stated] if isinstance(stated, str) else stated
             second_columns = dict(zip(named, sentence.beyond_columns, strict=False))
             second_items = dict(zip(sentence.items, sentence.beyond_items, strict=False))
+            second_rows = dict(zip(sentence.systems, sentence.beyond_systems, strict=False))
+            second_baselines = dict(zip(sentence.baselines, sentence.beyond_baselines, strict=False))
             for row, baseline, pair, item in product(systems, baselines, pairs, sentence.items or (None,)):
                 column, other = (by_name[name] for name in pair)
                 system, against = self._claimed(row, column, item), self._claimed(baseline or row, other, item)
@@ -317,7 +319,8 @@ class _Reader:
                 claim = self._claim(system, against, difference=difference, controls=sentence.controls, **says)
                 if sentence.compares == "gains":
                     second = by_name[second_columns.get(column.column, column.column)]
-                    cells = [self._claimed(name, second, second_items.get(item)) for name in (row, baseline or row)]
+                    names = (second_rows.get(row, row), second_baselines.get(baseline, baseline or row))
+                    cells = [self._claimed(name, second, second_items.get(item, item)) for name in names]
                     claim = _beyond(claim, *cells, stated=stated)
                 yield claim
 
@@ -449,7 +452,11 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
         _check(by_row, names, "row", f"{where}: marks: {column}")
         _check("".join(by_row.values()), marks, "mark for which there is a baseline", f"{where}: marks: {column}")
     if grid.rows and grid.row == "system":
-        claimed = [row for claim in grid.claims for row in (*claim.systems, *claim.baselines)]
+        claimed = [
+            row
+            for claim in grid.claims
+            for row in (*claim.systems, *claim.baselines, *claim.beyond_systems, *claim.beyond_baselines)
+        ]
         for key, named in (("baselines", grid.baselines), ("trained_on", grid.trained_on), ("claims", claimed)):
             _check(named, names, "row", f"{where}: {key}")
     datasets = [column.dataset for column in columns if column.dataset]

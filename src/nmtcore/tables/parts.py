@@ -39,6 +39,9 @@ from nmtcore.tables.sizes import ALL, CONSTRUCTION_NOTES, ITEMS
 LONG = "long sentences"
 """What claims call the longest sentences of a test."""
 
+ALL_BUT = "all but "
+"""The beginning of what claims call the sentences of a test that are not in a part."""
+
 LONGEST = "at least "
 """The beginning of what frames call them: at least so many words."""
 
@@ -82,8 +85,11 @@ def parts_of(table: PlannedTable, results: Results, cell: Cell) -> Parts:
     return _by_construction(tuple(files["annotations"].items()), translated)
 
 
-def claimed_part(parts: Parts, item: str) -> tuple[str, np.ndarray | None]:
+def claimed_part(parts: Parts, item: str | None) -> tuple[str, np.ndarray | None]:
     """Return what frames call a part of a test, and its sentences; None if the test has no such part."""
+    if item is not None and item.startswith(ALL_BUT):
+        name, rows_B = claimed_part(parts, item.removeprefix(ALL_BUT))
+        return ALL_BUT + name, None if rows_B is None else np.setdiff1d(parts.rows[ALL], rows_B)
     longest = (name for name in parts.rows if name.startswith(LONGEST))
     name = next(longest, item) if item == LONG else ITEMS.get(item, item)
     return name, parts.rows.get(name)
@@ -148,7 +154,8 @@ def _published_on_long(table: PlannedTable, cell: Cell) -> float | None:
     """Return the gain on long sentences that a claim of the paper names; None if it names none."""
     for claim in table.claims:
         claimed = claim.system
-        if claimed.item == LONG and (claimed.tested, claimed.split, claimed.system) == (
+        is_gain = claimed.item == LONG and claim.compares == "difference"
+        if is_gain and (claimed.tested, claimed.split, claimed.system) == (
             cell.tested, cell.split, cell.system
         ):  # fmt: skip
             return claim.difference

@@ -349,6 +349,7 @@ def _told_apart(claim: Claim, system: Cell, baseline: Cell, terms: Sequence[Cell
         yield system, baseline
     if claim.compares == "gains":
         yield terms[0], terms[2]  # the systems of both gains
+        yield terms[2], terms[3]
 
 
 def _is_same(cell: Cell, other: Cell) -> bool:

@@ -34,7 +34,11 @@ class ClaimSettings:
     beyond_columns: tuple[str, ...] = ()
     """Of a claim that a gain is larger than another: the columns of the other gain, one for each of `columns`."""
     beyond_items: tuple[str, ...] = ()
-    """Of such a claim: the subset of the other gain, one for each of `items`."""
+    """Of such a claim: the subset of the other gain, one for each of `items`; "all but ITEM": the other sentences."""
+    beyond_systems: tuple[str, ...] = ()
+    """Of such a claim: the row of the other gain, one for each of `systems`; none: the same."""
+    beyond_baselines: tuple[str, ...] = ()
+    """Of such a claim: what that row is compared with, one for each of `baselines`; none: the same."""
     places: tuple[Number, ...] = ()
     """Of a claim that scores rise or fall: where each of the systems stands, such as its layer. The slope is judged."""
     correlated_with: tuple[str, ...] = ()
@@ -54,13 +58,18 @@ class ClaimSettings:
     def __post_init__(self) -> None:
         if self.direction not in ("no_gain", "none") and self.margin != MARGIN:
             raise ValueError(f"margin concerns the directions no_gain and none only, not {self.direction}")
-        more = [name for name in ("beyond_columns", "beyond_items", "places", "correlated_with") if getattr(self, name)]
+        alone = ("beyond_columns", "beyond_items", "beyond_systems", "places", "correlated_with")
+        more = [name for name in alone if getattr(self, name)]
         if len(more) > 1:
             raise ValueError(f"a claim has one of {' and '.join(more)}, not both")
-        for name, others in (("systems", self.places), ("columns", self.beyond_columns or self.correlated_with),
-                             ("items", self.beyond_items)):  # fmt: skip
-            if others and len(others) != len(getattr(self, name)):
-                raise ValueError(f"{more[0]} has {len(others)} entries for {len(getattr(self, name))} {name}")
+        if self.beyond_baselines and not self.beyond_systems:
+            raise ValueError("beyond_baselines needs beyond_systems, which are compared with them")
+        for key, name in (("places", "systems"), ("beyond_columns", "columns"), ("correlated_with", "columns"),
+                          ("beyond_items", "items"), ("beyond_systems", "systems"),
+                          ("beyond_baselines", "baselines")):  # fmt: skip
+            count, expected = len(getattr(self, key)), len(getattr(self, name))
+            if count not in (0, expected):
+                raise ValueError(f"{key} has {count} entries for {expected} {name}")
 
     @property
     def compares(self) -> Comparison:
@@ -71,7 +80,7 @@ class ClaimSettings:
             "correlation"
             if self.correlated_with
             else "gains"
-            if self.beyond_columns or self.beyond_items
+            if self.beyond_columns or self.beyond_items or self.beyond_systems
             else "difference"
         )
 
