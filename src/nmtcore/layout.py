@@ -73,6 +73,8 @@ FILES = {
     "hypotheses": "{root}/{dataset}/{system}/seed{seed}/hypotheses/{split}",
     "scores": "{root}/{dataset}/{system}/seed{seed}/scores.json",
     "counts": "{root}/{dataset}/{system}/seed{seed}/counts",
+    "dev_scores": "{root}/{dataset}/{system}/seed{seed}/dev.json",
+    "dev_counts": "{root}/{dataset}/{system}/seed{seed}/dev_counts",
     "gates": "{root}/{dataset}/{system}/seed{seed}/gates/{split}.parquet",
     "attention": "{root}/{dataset}/{system}/seed{seed}/attention/{split}.parquet",
     "contrast_scores": "{root}/{dataset}/{system}/seed{seed}/contrast/{split}.parquet",
@@ -85,6 +87,7 @@ FILES = {
     "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
+    "choice": "{root}/{dataset}/choices/{table}",
     "all_runs": "{results}/runs.parquet",
     "all_scores": "{results}/scores.parquet",
     # Figures, and tables that are not in `TABLES`; one with its own name lies in a folder of that name
@@ -140,7 +143,8 @@ INSIDE = {
     "parses": "parses.parquet",
     "predicted_tags": "tags.parquet",
     "untrained_parses": "untrained.parquet",
-    # In counts of sentences
+    # In the choice of a sweep, and in counts of sentences
+    "chosen": "choice.json",
     "split_counts": "{split}.parquet",
 }
 """Names of the files in a folder that one job writes as a whole."""
@@ -169,6 +173,8 @@ JOBS = {
     "measure_attention": "{root}/{records}/{dataset}/{system}/seed{seed}.attention.{split}",
     "score_contrasts": "{root}/{records}/{dataset}/{system}/seed{seed}.contrast.{split}",
     "score_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.scores",
+    "score_dev": "{root}/{records}/{dataset}/{system}/seed{seed}.dev_scores",
+    "score_choice": "{root}/{records}/{dataset}/choices/{table}",
     "score_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold_scores",
     "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
     "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",

@@ -26,7 +26,7 @@ LIVE = "NMTCORE_LIVE"
 
 SPEAKING = {
     *("read_split", "score_tests", "score_gold", "score_comet", "summarise_seeds"),
-    *("index_runs", "licence_table", "verify"),
+    *("score_dev", "score_choice", "index_runs", "licence_table", "verify"),
 }
 """Rules whose log is shown when a job ends: scores, what reading found, files that are left out or damaged."""
 

@@ -95,7 +95,7 @@ def test_each_table_names_the_data_sets_that_stand_in(project):
         if any(cell.measure in SETTINGS for cell in plan.cells):
             assert plan.stand_ins == {}
         kinds.add(plan.table_kind)
-    assert kinds | {"differences"} == set(get_args(TableKind)), "that is for tables of one's own"
+    assert kinds | {"differences", "sweep"} == set(get_args(TableKind)), "those are for tables of one's own"
 
 
 def test_a_split_that_a_stand_in_lacks_is_the_main_test_or_the_first_treebank(project):

@@ -96,6 +96,10 @@ def test_training(root, checkout, programs):
     follow("how-to/training.md", root, checkout, programs)
 
 
+def test_sweep(root, checkout, programs):
+    follow("how-to/sweep.md", root, checkout, programs)
+
+
 def test_filter(root, checkout, programs):
     follow("how-to/filter.md", root, checkout, programs)
 

@@ -2,6 +2,7 @@
 # a system over its seeds; what the demo shows.
 import shlex
 import sys
+from dataclasses import replace
 
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.evaluation import (
@@ -17,6 +18,7 @@ from nmtcore.planning.evaluation import (
     translation_folders,
     tree_files,
 )
+from nmtcore.tables.plan import planned_choice
 
 
 rule import_translations:
@@ -63,6 +65,43 @@ rule score_gold:
         settings=scoring_param(ScoringSettings.of_gold),
     script:
         "../scripts/score_gold.py"
+
+
+# Dev alone: what a sweep chooses by, so that no test is translated for it.
+rule score_dev:
+    input:
+        hypotheses=[LAYOUT.pattern("hypotheses", split="dev")],
+        corpora=[],
+        trees=[],
+    output:
+        scores=LAYOUT.pattern("dev_scores"),
+        counts=directory(LAYOUT.pattern("dev_counts")),
+    wildcard_constraints:
+        system=TRAINED,
+    params:
+        settings=scoring_param(
+            lambda run: replace(
+                ScoringSettings.of_tests(run), splits=("dev",), parsed=()
+            )
+        ),
+    script:
+        "../scripts/score_dev.py"
+
+
+# It also translates the tests: which trial dev chooses, only this job knows.
+rule score_choice:
+    input:
+        lambda wildcards: planned(planned_choice)(wildcards)["files"],
+    output:
+        directory(LAYOUT.pattern("choice")),
+    threads: SETTINGS.threads
+    resources:
+        **{**WITH_MODEL, "runtime": 480},
+    params:
+        sweep=planned(planned_choice),
+        inference=VERSIONS["inference"],
+    script:
+        "../scripts/score_choice.py"
 
 
 rule prepare_comet:

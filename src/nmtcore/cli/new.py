@@ -1,10 +1,11 @@
-"""The command `nmtcore new`: write files of one's own to begin with, of a data set or a component."""
+"""The command `nmtcore new`: write files of one's own to begin with, of a data set, a component or a sweep."""
 
 import argparse
 import json
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import chdir
 from importlib.util import cache_from_source
 from pathlib import Path
@@ -19,6 +20,8 @@ _FILES = {
     "gold": "a treebank (CoNLL-U) to compare parsers with: NAME=SOURCE, NAME=SOURCE,TARGET or NAME=,TARGET",
 }
 _FORMATS = ("plain", "tsv", "tmx", "sgm", "conllu", "czeng")
+_SWEEP = "Write a system for each combination of some settings, and a table that chooses among them by dev scores."
+_SWEEP_EXAMPLE = "Example: nmtcore new sweep pascal components.pascal.heads=1,2,4. docs/how-to/sweep.md leads on."
 _COMPONENT = "Write the files of a component of your own: its code, a system that has it, and a test that fails."
 _COMPONENT_EXAMPLE = "Example: nmtcore new component root_vector --folder mine. docs/how-to/component.md leads on."
 _EXAMPLE = (
@@ -82,7 +85,14 @@ def add_new(commands: argparse._SubParsersAction) -> None:
     )
     dataset.add_argument("--force", action="store_true", help="replace a data set of this name")
 
-    _add_component(things)
+    component = _add_own(things, "component", _run_new_component, _COMPONENT, _COMPONENT_EXAMPLE)
+    component.add_argument("name", metavar="NAME", help="name of the component: small letters, digits, underscores")
+    sweep = _add_own(things, "sweep", _run_new_sweep, _SWEEP, _SWEEP_EXAMPLE)
+    sweep.add_argument("system", metavar="SYSTEM", help="the system that all trials extend")
+    setting = "a setting of the system, and its values (training.schedule.peak=1e-3,2e-3); of several, all combinations"
+    sweep.add_argument("settings", nargs="+", metavar="KEY=VALUE,VALUE", help=setting)
+    sweep.add_argument("--name", metavar="NAME", help="name of the files, and beginning of the names [SYSTEM_sweep]")
+    sweep.add_argument("--dataset", metavar="NAME", help="data set to choose on [the first one in config.yaml]")
 
 
 def _format(text: str) -> tuple[str, str]:
@@ -93,13 +103,15 @@ def _format(text: str) -> tuple[str, str]:
     return split, format
 
 
-def _add_component(things: argparse._SubParsersAction) -> None:
-    component = things.add_parser("component", help=_COMPONENT, description=_COMPONENT, epilog=_COMPONENT_EXAMPLE)
-    component.set_defaults(run=_run_new_component)
-    component.add_argument("name", metavar="NAME", help="name of the component: small letters, digits, underscores")
-    component.add_argument(
+def _add_own(
+    things: argparse._SubParsersAction, thing: str, run: Callable[[argparse.Namespace], None], help: str, example: str
+) -> argparse.ArgumentParser:
+    command = things.add_parser(thing, help=help, description=help, epilog=example)
+    command.set_defaults(run=run)
+    command.add_argument(
         "--folder", type=folder_path, default=Path(), help="working folder to write the files to [the current folder]"
     )
+    return command
 
 
 def _make_folder(folder: Path) -> Path:
@@ -135,6 +147,19 @@ def _run_new_component(chosen: argparse.Namespace) -> None:
     print(f"Wrote {code}, {system} and {test}. Next:")
     print(f"  {program('pytest')} {shlex.quote(str(test))}    # fails, and says what to write in {code}")
     print(f"  {snakemake_command(chosen.folder)} results/smoke/demo_en2de/{chosen.name}.bleu")
+
+
+def _run_new_sweep(chosen: argparse.Namespace) -> None:
+    from nmtcore.config.project import project_of_folder
+    from nmtcore.files import write_texts
+    from nmtcore.new.sweep import new_sweep_files
+
+    folder, name = _make_folder(chosen.folder), chosen.name or f"{chosen.system}_sweep"
+    with chdir(folder):
+        project = project_of_folder(folder, systems=[], **{"datasets": [chosen.dataset]} if chosen.dataset else {})
+        write_texts(files := new_sweep_files(chosen.system, chosen.settings, project, name=name))
+    print(f"Wrote {' and '.join(str(chosen.folder / path) for path in files)}. Next:")
+    print(f"  {snakemake_command(chosen.folder)} results/tables/{name}_grid.md --config scale=small 'seeds=[1, 2]'")
 
 
 def _run_new_dataset(chosen: argparse.Namespace) -> None:

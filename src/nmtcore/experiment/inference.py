@@ -1,21 +1,28 @@
 """What the model of a run makes of a split, into files: translations, parses, attention, gates and contrasts."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 import torch
 
+from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
+from nmtcore.config.stages import ScoringSettings
 from nmtcore.corpus.contrasts import read_contrast_list
 from nmtcore.errors import UserError
+from nmtcore.evaluation.counts import read_counts
+from nmtcore.evaluation.metrics import score_of
 from nmtcore.evaluation.outputs import read_references
-from nmtcore.evaluation.scores import make_output_files
+from nmtcore.evaluation.scores import make_output_files, score_tests
 from nmtcore.evaluation.summary import DEV
 from nmtcore.experiment.load_examples import load_sources, load_split
 from nmtcore.features.sources import MAX_SUBWORDS, long_pairs
 from nmtcore.features.transforms.chain import Transforms
-from nmtcore.files import write_lines
+from nmtcore.files import write_json, write_lines
 from nmtcore.inference.attention import observed, write_attention
 from nmtcore.inference.batches import device_of
 from nmtcore.inference.bundle import Bundle, load_bundle, new_model, to_device
@@ -27,6 +34,7 @@ from nmtcore.inference.text import TextOutput
 from nmtcore.layout import file_name
 from nmtcore.model.device import choose_device
 from nmtcore.parquet import row_writer
+from nmtcore.planning.training import path_of_run
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import Vocabulary
 
@@ -86,6 +94,33 @@ def translate_split(measured: ModelOnSplit, *, corpus: Path, hypotheses: Path) -
         greedy_settings = bundle.search_settings(replace(run.decoding, beam=1))
         greedy = translate_examples(bundle.model, examples, greedy_settings, scores=False)
         write_lines(files.greedy_translations, output.texts(sources, [nbest[0].tokens for nbest in greedy]))
+
+
+def score_choice(
+    project: Project, *, sweep: Mapping[str, Any], dataset: str, output: Path, device: str, threads: int
+) -> list[str]:
+    """Choose the trial of a sweep (`planned_choice`) by dev, then translate and score the tests with that alone.
+
+    Writes the choice, and a folder for each of its seeds; returns the scores as lines.
+    """
+    scores, lines, measure = {}, [], sweep["measure"]
+    for trial, folders in sweep["trials"].items():
+        files = [Path(folder, file_name("split_counts", split=DEV)) for folder in folders.values()]
+        scores[trial] = [read_counts(file, measure, score_of(measure)).corpus_score() for file in files]
+    choice = max(scores, key=lambda trial: fmean(scores[trial]))
+    write_json(output / file_name("chosen"), {"choice": choice, DEV: scores})
+    for seed in map(int, sweep["trials"][choice]):
+        run, folder = project.run(dataset, choice, sweep["scale"], seed), output / f"seed{seed}"
+        model, features = Path(path_of_run(project, "model", run)), Path(run.feature_folder(project.layout))
+        hypotheses = {split: folder / "hypotheses" / split for split in sweep["tests"]}
+        for split, translated in hypotheses.items():
+            corpus = Path(project.layout.path("pairs", dataset=dataset, split=split))
+            reads = {"run": run, "model": model, "features": features, "split": split}
+            translate_split(ModelOnSplit(**reads, device=device, threads=threads), corpus=corpus, hypotheses=translated)
+        settings = replace(ScoringSettings.of_tests(run), splits=tuple(hypotheses), parsed=())
+        files = {"hypotheses": hypotheses, "scores": folder / "scores.json", "counts": folder / "counts"}
+        lines += score_tests(settings, corpora={}, trees={}, **files)
+    return [f"{output}: of {len(scores)} trials, dev chooses {choice}", *lines]
 
 
 def parse_gold(measured: ModelOnSplit, *, parses: Path) -> None:

@@ -218,6 +218,8 @@ class CellFiles(NamedTuple):
     """The runs of the table's first baseline for the same test, where the system is another."""
     configured: bool = False
     """Whether the table is no paper's, but one of the systems of config.yaml."""
+    table: str = ""
+    """The table, as PAPER_TABLE."""
 
     @property
     def run(self) -> RunSettings:

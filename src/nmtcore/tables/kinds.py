@@ -96,6 +96,15 @@ def lengths_source(cell_files: CellFiles) -> Source:
     return _with_baseline(cell_files, pairs)
 
 
+def sweep_source(cell_files: CellFiles) -> Source:
+    """Return the counts of dev by a trial's runs, and the folder of what the choice, no other one, scores on tests."""
+    _check_model(cell_files, "its translations were made elsewhere, or {split} is no test")
+    runs, scale = cell_files.runs, cell_files.project.settings.scale
+    choice = cell_files.project.layout.path("choice", scale=scale, dataset=runs.dataset, table=cell_files.table)
+    files = {"counts": cell_files.by_seed("dev_counts"), "choice": choice}
+    return {"files": files, "split": "dev", "column": cell_files.cell.measure}
+
+
 def _with_baseline(cell_files: CellFiles, files: Source) -> Source:
     """Return the translations of the cell's runs, those of the baseline's (`baseline`), and more files."""
     source = measured_source(cell_files)
@@ -138,6 +147,7 @@ _GRID = ("query.number_rows", "sheets.number_blocks")
 KINDS = {
     "scores": Kind(*_GRID, compares=True),
     "differences": Kind(*_GRID, chart="charts.difference_figure", compares=True),
+    "sweep": Kind("sweep.sweep_rows", "sweep.sweep_blocks", source=sweep_source),
     "time": Kind(*_GRID, chart="charts.time_figure"),
     "lengths": Kind(
         "parts.part_rows", "parts.part_blocks", chart="charts.part_figure", source=lengths_source
@@ -168,8 +178,8 @@ KINDS = {
     ),
 }  # fmt: skip
 """The kinds of tables, by name: numbers, of which the metric says what is measured (`scores`; `differences` also draws
-those from the baselines, and `time` draws times); scores of parts of a test; sentences; or a drawing with a table below
-it."""
+those from the baselines, and `time` draws times); dev scores of trials; scores of parts of a test; sentences; or a
+drawing with a table below it."""
 
 
 def loaded(name: str) -> Any:

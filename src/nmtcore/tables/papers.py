@@ -14,7 +14,7 @@ from nmtcore.config.typed import build, choose
 from nmtcore.errors import UserError
 from nmtcore.tables.cells import AXES, Cell, Claim, PlannedTable, slope_weights
 from nmtcore.tables.kinds import KINDS
-from nmtcore.tables.measures import MEASURES, measure_named
+from nmtcore.tables.measures import MEASURES, is_of_translations, measure_named
 from nmtcore.tables.settings import (
     ClaimSettings,
     PaperSettings,
@@ -153,6 +153,8 @@ class _Reader:
         groups = [self._columns(name) for name in grid.columns or ("",)]
         rows, columns = self._rows(), [column for group in groups for column in group]
         _check_rows(grid, rows, columns, where=self.where)
+        if grid.kind == "sweep":
+            _check_sweep(grid, columns, where=self.where)
         numbers = self._numbers(groups)
         for row, column in product(rows, columns):
             key = (row.row, column.column)
@@ -478,6 +480,17 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
                 f"{where}: claims: '{claim.says}': `baseline_columns` must be, for each of `columns`, the same column "
                 "of another data set, without `items`."
             )
+
+
+def _check_sweep(grid: TableSettings, columns: Sequence[Cell], *, where: str) -> None:
+    """Check that dev can choose among the rows of a sweep, and that nothing is claimed of the other trials."""
+    judged = {(column.dataset, column.measure, is_of_translations(column.measure)) for column in columns}
+    wrong = grid.claims or any(column.measure == "comet" or column.split in (None, "dev") for column in columns)
+    if wrong or len(judged) > 1 or not min(judged)[2]:
+        raise UserError(
+            f"{where}: a sweep has columns DATASET/TEST/METRIC of one data set and one metric of translations (bleu, "
+            "chrf...), but not of dev, which chooses in any case, and no claims."
+        )
 
 
 def _check(names: Iterable[str], known: Iterable[str], noun: str, where: str) -> None:

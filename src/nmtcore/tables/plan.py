@@ -17,6 +17,8 @@ from nmtcore.config.typed import changed, choose
 from nmtcore.errors import UserError
 from nmtcore.layout import CONFIGURED_TABLES, PAPER, ParsedPath
 from nmtcore.planning.evaluation import missing_seeds_sentence
+from nmtcore.planning.inference import measured_features
+from nmtcore.planning.training import path_of_run
 from nmtcore.tables.cells import Cell, CellFiles, Claim, PlannedRuns, PlannedTable, Unmeasurable, source_paths
 from nmtcore.tables.configured import configured_paper
 from nmtcore.tables.kinds import KINDS
@@ -95,6 +97,27 @@ def table_notes(project: Project, *, table: str) -> list[str]:
 def table_plan(project: Project, *, table: str) -> dict[str, Any]:
     """Return the plan of a table as plain values, without those at their defaults."""
     return changed(planned_table(project, table))
+
+
+def planned_choice(project: Project, *, table: str, dataset: str, root: str) -> dict[str, Any]:
+    """Return what the choice of a sweep depends on: its tests, the dev counts of each trial by seed, settings...
+
+    Raises `UserError` if the table makes no choice on the data set, or not at the scale of this root folder.
+    """
+    planned, scale = planned_table(project, table), project.settings.scale
+    cells = [cell for cell in planned.cells if cell.source and cell.ours == dataset and planned.table_kind == "sweep"]
+    if not cells or root != project.layout.root(scale):
+        raise UserError(f"{table} makes no such choice at the scale {scale}: ask for its table, --config scale=SCALE.")
+    sweep = {"scale": scale, "measure": cells[0].measure, "tests": list(dict.fromkeys(cell.test for cell in cells))}
+    sweep["trials"] = {cell.system: cell.source["files"]["counts"] for cell in cells}
+    runs = [project.run(dataset, trial, scale, int(seed)) for trial, seeds in sweep["trials"].items() for seed in seeds]
+    sweep["settings"] = [[changed(run.decoding), changed(run.evaluation), run.sentences.test] for run in runs]
+    files = [project.layout.path("pairs", dataset=dataset, split=split) for split in sweep["tests"]]
+    for run in runs:
+        files += [path_of_run(project, file_type, run) for file_type in ("dev_counts", "model")]
+        for split in sweep["tests"]:
+            files += measured_features(project, run=run, split=split, measure="translate_split")
+    return {**sweep, "files": list(dict.fromkeys(files))}
 
 
 @cache
@@ -206,6 +229,7 @@ class _Planner:
         """Add what a cell is measured from, or the reason why nothing can be measured."""
         runs, baseline = (self.runs.get(key or "") for key in (cell.runs, cell.baseline_runs))
         files = CellFiles(self.project, cell, runs, baseline, configured=not self.paper.name)
+        files = files._replace(table=f"{self.table.paper}_{self.table.name}")
         try:
             return replace(cell, source=KINDS[self.table.table_kind].source(files))
         except Unmeasurable as error:
@@ -436,6 +460,7 @@ def _table_runs(project: Project) -> list[ParsedPath]:
     paths = [
         project.layout.path("scores", **names, dataset=runs.dataset, system=runs.system, seed=seed)
         for name in all_tables(project)
+        if planned_table(project, name).table_kind != "sweep"  # whose trials have no scores of tests
         for runs in planned_table(project, name).runs.values()
         for seed in runs.seeds
     ]
