@@ -7,7 +7,7 @@ from typing import Any
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.datasets import ANNOTATORS, GOLD, TREEBANK, DatasetSettings
-from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings
+from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings, feature_named
 from nmtcore.config.files import Merged, check_files
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings, differences
@@ -42,7 +42,14 @@ def features_for(
     for settings in parts:
         for side, features in settings.needs.items():
             for feature in features:
-                annotator = _find_annotator(data, side, FEATURES[feature].annotation, where=where)
+                named, _, column = feature.rpartition("/")
+                if named and named not in data.annotators:
+                    raise MissingAnnotation(
+                        f"{where}: reads {column} of the {side} by the annotator {named}, but {data.name} has only "
+                        f"{', '.join(data.annotators) or 'no annotator'}: add it to `annotators` of the data set.",
+                        missing=f"no annotator {named}",
+                    )
+                annotator = named or _find_annotator(data, side, feature_named(feature).annotation, where=where)
                 annotators.setdefault(side, {})[feature] = annotator
     return annotators
 

@@ -7,10 +7,11 @@ To add a component: its settings here, beside its relatives, its class in `model
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from nmtcore.config.features import SOURCE_TREES, ComponentSettings, Trees, claim_head
+from nmtcore.config.features import SOURCE_TREES, ComponentSettings, Trees, claim_head, feature_named, feature_with
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import RecurrentSettings, TransformerSettings
 from nmtcore.config.typed import (
+    Count,
     Distance,
     Fraction,
     HeadCount,
@@ -176,25 +177,75 @@ class LabelHeadSettings(EncoderHeadSettings):
 
 
 @settings_class
-class SennrichHaddowSettings(ComponentSettings):
-    """GivenValue embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
+class FactorInputsSettings(ComponentSettings):
+    """Base of the settings of components that embed columns of the source's annotation (factors)."""
+
+    bases = ("transformer", "recurrent")
+
+    columns: ClassVar[Mapping[str, int]]
+    """The columns, each with the width of its embeddings."""
+    combine: ClassVar[str] = "concatenate"
+    most: ClassVar[int] = 10_000
+    random: ClassVar[bool] = False
+
+    ASSUMED: ClassVar = {"label of `</s>`": "It is a token without annotation, so it has a label of its own."}
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the last dimensions to concatenate; raise a `ValueError` if they leave none for the token."""
+        if self.combine == "add":
+            return ()
+        if (width := sum(self.columns.values())) >= model.width:
+            raise ValueError(f"width {width} leaves nothing of a token's embedding of width {model.width}")
+        return ("source.embedding.last",)
+
+
+@settings_class
+class FactorsSettings(FactorInputsSettings):
+    """Embeddings of columns of the source's annotation (factors), as a part of token embeddings or added to them.
+
+    Needs what the columns belong to: tags (`upos`, `xpos`, `lemma`, `feats`), dependencies (`deprel`) or `ccg`.
+    """
+
+    columns: dict[str, Width]
+    """The columns, each with the width of its embeddings: upos, xpos, lemma, deprel, ccg, feats, one of the features in
+    this (feats.Number), or a column by a certain annotator of the data set (ANNOTATOR/COLUMN)."""
+    combine: Literal["concatenate", "add"] = "concatenate"
+    """concatenate: the embeddings are the last dimensions of those of tokens. add: their product with a matrix, which
+    is zero at first, is added, so that a model trained without factors can go on with them (`start_from`)."""
+    most: Count = 10_000
+    """Labels of a column with an embedding of their own, the most frequent ones; the others share that of unknown ones.
+    """
+    random: bool = False
+    """A control: labels of words are drawn at random, from as many, by the number of the sentence and of the word."""
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise ValueError("columns: name one at least, with its width: {upos: 10}")
+        for column in self.columns:
+            feature_named(feature_with(column))
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """The features that have the columns."""
+        return {"source": tuple(dict.fromkeys(map(feature_with, self.columns)))}
+
+
+@settings_class
+class SennrichHaddowSettings(FactorInputsSettings):
+    """Token embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
 
     Needs dependencies on the source side.
     """
 
-    bases = ("transformer", "recurrent")
     needs = SOURCE_TREES
 
     width: Width = 10
     """Dimensions of the dependency label."""
 
-    ASSUMED: ClassVar = {"label of `</s>`": "It is a token without annotation, so it has a label of its own."}
-
-    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the last dimensions; raise a `ValueError` if they leave none for the token."""
-        if self.width >= model.width:
-            raise ValueError(f"width {self.width} leaves nothing of a token's embedding of width {model.width}")
-        return ("source.embedding.last",)
+    @property
+    def columns(self) -> Mapping[str, int]:
+        """The dependency label, the only factor."""
+        return {"deprel": self.width}
 
 
 @settings_class
@@ -380,6 +431,7 @@ COMPONENTS = Registry[ComponentSettings](
     {
         "depparse": (DepParseSettings, "parser_heads.DepParse"),
         "diagonalparse": (DiagonalParseSettings, "parser_heads.DiagonalParse"),
+        "factors": (FactorsSettings, "label_inputs.Factors"),
         "head_selection": (HeadSelectionSettings, "head_selection.HeadSelection"),
         "label_head": (LabelHeadSettings, "label_inputs.LabelHead"),
         "multitask": (MultitaskSettings, "target_tags.Multitask"),

@@ -2,10 +2,12 @@
 
 A data set's `syntax` names an annotator for each kind of annotation (`datasets.ANNOTATIONS`); a component or transform
 `needs` features. No feature has the name of an annotation.
-To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`.
+To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`. Columns of annotations are features
+without a line (`feature_named`).
 To add a transform: its settings here, its class in `features/transforms/{kind}.py`, and both in `TRANSFORMS`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -13,7 +15,8 @@ from typing import Any, ClassVar, Literal
 from nmtcore.config.corpora import Side
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import TransformerSettings
-from nmtcore.config.typed import settings_class
+from nmtcore.config.typed import nearest, settings_class
+from nmtcore.layout import COLUMN, NAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,43 @@ FEATURES: dict[str, Feature] = {
     "ccg_tags": Feature(annotation="ccg", columns=("ccg",), labels=("ccg",)),
     "random_tags": Feature(annotation="ccg", columns=("random",), labels=("random",)),
 }
+
+WORD_COLUMNS = {
+    **dict.fromkeys(("lemma", "upos", "xpos", "feats"), "tags"),
+    "deprel": "dependencies",
+    "ccg": "ccg",
+}
+"""The columns of annotations that hold a string per word, each with the kind of annotation that it comes with."""
+
+
+def feature_named(name: str) -> Feature:
+    """Return a feature: one of `FEATURES`, or a column of an annotation, which has a file of its own.
+
+    These are lemma, feats, one of the features in it (feats.Number), and a column by a certain annotator of the data
+    set (ANNOTATOR/COLUMN). Raises a `ValueError` for another name.
+    """
+    if name in FEATURES:
+        return FEATURES[name]
+    annotator, _, column = name.rpartition("/")
+    if not re.fullmatch(COLUMN, column) or (annotator and not re.fullmatch(NAME, annotator)):
+        raise ValueError(f"unknown feature '{name}'. {nearest(name, [*FEATURES, *WORD_COLUMNS])}")
+    return Feature(annotation=WORD_COLUMNS[column.partition(".")[0]], columns=(name,), labels=(name,))
+
+
+def file_source(feature: str, annotator: str) -> str:
+    """Return what the files of a feature are named after: its annotator or, of a column, ANNOTATOR.COLUMN."""
+    return annotator if feature in FEATURES else f"{annotator}.{stored_column(feature)}"
+
+
+def stored_column(name: str) -> str:
+    """Return the name in files of a column that may be that of a certain annotator."""
+    return name.rpartition("/")[2]
+
+
+def feature_with(column: str) -> str:
+    """Return the name of the feature that has a column of labels."""
+    return next((name for name, feature in FEATURES.items() if column in feature.labels), column)
+
 
 LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feature.labels)
 """The columns that hold label ids."""

@@ -13,6 +13,8 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from torch import Tensor, nn
 
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.errors import UserError
 from nmtcore.model.batch import BatchArrays, LabelVocabularies
 
 Stack = Literal["encoder", "decoder", "cross"]
@@ -82,7 +84,23 @@ class Build:
     """Unique in the model: the key of its loss, count, notes and extras."""
     model: Any = None
     """The settings of the model."""
+    dataset: str = "the data set"
+    """The name of the data set, for messages."""
     labels: LabelVocabularies = field(default_factory=dict)
+
+    def label_vocabulary(self, column: str, *, side: Literal["source", "target"] = "source") -> Sequence[str]:
+        """Return the label vocabulary of one side's column of the feature files ("deprel"...).
+
+        Raises UserError, naming the columns that have labels, if this one has none.
+        """
+        columns = {name: own for name, own in self.labels.get(side, {}).items() if len(own) > len(LABEL_SPECIALS)}
+        if column in columns:
+            return columns[column]
+        raise UserError(
+            f"{self.name} reads the {column} of the {side}'s words, but there are no such labels in {self.dataset}, "
+            f"only {', '.join(sorted(columns)) or 'none'}. Name an annotator that provides them in `syntax` of the "
+            "data set, and run the workflow again."
+        )
 
 
 class Component(nn.Module, Generic[Note]):
@@ -95,6 +113,9 @@ class Component(nn.Module, Generic[Note]):
     """Ids to put before every source sentence."""
     points_to_root: bool = False
     """Whether column 0 of `parse_scores` is the artificial root."""
+
+    neutral_at_first: bool = False
+    """Whether it changes nothing before it is trained, so that a model trained without it can go on with it."""
 
     tag_names: Sequence[str] = ()
     """The labels that `tag_scores` scores; the first are `LABEL_SPECIALS`, the last two `</s>` and `<s>`."""

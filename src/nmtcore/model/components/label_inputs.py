@@ -5,42 +5,21 @@ Shapes: B sentences, D width, E head width, F features, H heads, K keys, Q queri
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.components import LabelHeadSettings, SennrichHaddowSettings
+from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL
+from nmtcore.config.components import FactorInputsSettings, LabelHeadSettings
 from nmtcore.config.features import LABEL_SYMBOLS
-from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
+from nmtcore.features.examples import NO_WORD
+from nmtcore.model.batch import BatchArrays, token_label_ids
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
 from nmtcore.model.linear import Linear
+from nmtcore.syntax.random_syntax import random_tags
 
 
-class LabelInputs(Component):
-    """Embeds the label of every token of the source; it stands in a column of the feature files.
-
-    Raises UserError if the source has no vocabulary of such labels.
-    """
-
-    def __init__(
-        self, settings: LabelHeadSettings | SennrichHaddowSettings, build: Build, *, label_column: str, width: int
-    ) -> None:
-        super().__init__(settings, build)
-        self.label_column = label_column
-        self.label_count = len(label_vocabulary(build.labels, self.label_column, name=build.name))
-        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, width)
-
-    def add_to_batch(self, arrays: BatchArrays) -> None:
-        """Add the label of every token."""
-        ids_BS = token_label_ids(arrays, self.label_column, label_count=self.label_count)
-        arrays.extra[f"{self.name}.labels"] = ids_BS
-
-    def embedded(self, context: Context) -> Tensor:
-        """Return the embedding of every token's label: (B, S, width)."""
-        return self.embedding(context.extra[f"{self.name}.labels"])
-
-
-class LabelHead(LabelInputs):
+class LabelHead(Component):
     r"""A head whose queries and keys come from annotated labels, not from tokens (pham2018, section 3.2: Spec).
 
     They are made from the embedding l of a token's label, scaled by the root of the model's width D.
@@ -51,7 +30,7 @@ class LabelHead(LabelInputs):
 
         e_{ij} = \frac{(W_q \sqrt{D}\, l_i + b_q) \cdot (W_k \sqrt{D}\, l_j + b_k)}{\sqrt{E}}
 
-    The head's values, and all other heads, use the tokens' states.
+    The head's values, and all other heads, use the tokens' states. Raises UserError if the source has no such labels.
     """
 
     def __init__(self, settings: LabelHeadSettings, build: Build) -> None:
@@ -59,9 +38,16 @@ class LabelHead(LabelInputs):
         if column == "pos":  # the language-specific tags if there are any
             specific = build.labels.get("source", {}).get("xpos", ())
             column = "xpos" if len(specific) > len(LABEL_SPECIALS) else "upos"
-        super().__init__(settings, build, label_column=column, width=build.model.width)
+        super().__init__(settings, build)
+        self.label_column, self.label_count = column, len(build.label_vocabulary(column))
+        self.embedding = nn.Embedding(self.label_count + LABEL_SYMBOLS, build.model.width)
         self.queries = Linear(build.model.width, build.model.width // build.model.heads)
         self.keys = Linear(build.model.width, build.model.width // build.model.heads)
+
+    def add_to_batch(self, arrays: BatchArrays) -> None:
+        """Add the label of every token."""
+        ids_BS = token_label_ids(arrays, self.label_column, label_count=self.label_count)
+        arrays.extra[f"{self.name}.labels"] = ids_BS
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Replace queries and keys in one layer of the encoder."""
@@ -69,30 +55,82 @@ class LabelHead(LabelInputs):
         return AttentionHooks(queries_keys=self._queries_keys) if applies else None
 
     def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
-        labels_BSD = self.embedded(inputs.context) * math.sqrt(self.embedding.embedding_dim)
+        labels_BSD = self.embedding(inputs.context.extra[f"{self.name}.labels"]) * math.sqrt(
+            self.embedding.embedding_dim
+        )
         queries_BHQE, keys_BHKE = inputs.queries_BHQE.clone(), inputs.keys_BHKE.clone()
         queries_BHQE[:, self.settings.head] = self.queries(labels_BSD)
         keys_BHKE[:, self.settings.head] = self.keys(labels_BSD)
         return queries_BHQE, keys_BHKE
 
 
-class SennrichHaddow(LabelInputs):
+class Factors(Component):
+    r"""Embeddings of columns of the annotation of each source token (Sennrich and Haddow 2016, section 2.2).
+
+    With the embeddings w of tokens and d^c of the labels in column c, which have F dimensions together, and before
+    positions are added, tokens become, to concatenate and to add (with a matrix U of D x F, which is zero at first):
+
+    .. math::
+
+        x_i &= [\sqrt{D}\, w_{i, 1 \ldots D - F};\ d_i^1;\ d_i^2 \ldots] \\
+        x_i &= \sqrt{D}\, w_i + U\, [d_i^1;\ d_i^2 \ldots]
+
+    All subwords of a word have its labels. Raises UserError if the source has no labels in a column.
+    """
+
+    def __init__(self, settings: FactorInputsSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.label_counts = {
+            column: min(len(build.label_vocabulary(column)), len(LABEL_SPECIALS) + settings.most)
+            for column in settings.columns
+        }
+        # The first is called as that of a model with one factor always was.
+        self._names = ["embedding", *(f"embedding_{number}" for number in range(2, len(settings.columns) + 1))]
+        for name, (column, width) in zip(self._names, settings.columns.items(), strict=True):
+            self.add_module(name, nn.Embedding(self.label_counts[column] + LABEL_SYMBOLS, width))
+        self.neutral_at_first = settings.combine == "add"
+        if self.neutral_at_first:
+            self.projection = Linear(sum(settings.columns.values()), build.model.width, bias=False)
+
+    def initialise(self, initialisation: str) -> None:
+        """Start with a matrix of zeros."""
+        if self.neutral_at_first:
+            nn.init.zeros_(self.projection.weight)
+
+    def add_to_batch(self, arrays: BatchArrays) -> None:
+        """Add the label of every token in each column, of words drawn at random with `random`."""
+        for number, (column, count) in enumerate(self.label_counts.items()):
+            ids_BS = token_label_ids(arrays, column, label_count=count)
+            if self.settings.random:
+                types = count - len(LABEL_SPECIALS)
+                is_labelled_BS = (arrays.word_of_column_BS != NO_WORD) & (ids_BS != NO_LABEL)
+                ids_BS = np.where(is_labelled_BS, _draw(arrays, types, seed=number), ids_BS)
+            arrays.extra[f"{self.name}.{column}"] = ids_BS
+
+    def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
+        """Overwrite the last dimensions, or add, before positions are added."""
+        ids = [context.extra[f"{self.name}.{column}"] for column in self.label_counts]
+        parts = [self.get_submodule(name)(ids_BS) for name, ids_BS in zip(self._names, ids, strict=True)]
+        labels_BSF = torch.cat(parts, dim=-1)
+        if self.neutral_at_first:
+            return embedded_BSD + self.projection(labels_BSF).to(embedded_BSD.dtype)
+        return torch.cat([embedded_BSD[..., : -labels_BSF.size(-1)], labels_BSF.to(embedded_BSD.dtype)], dim=-1)
+
+
+def _draw(arrays: BatchArrays, types: int, *, seed: int) -> np.ndarray:
+    """Draw a label for the word of every token, which depends only on the seed, the sentence and the word: (B, S)."""
+    words_BS = np.maximum(arrays.word_of_column_BS, 0)
+    lengths_B = np.full(len(words_BS), words_BS.max(initial=0) + 1)
+    drawn_W = random_tags(arrays.ids_B, lengths_B, types=types, seed=seed, side="source")
+    return len(LABEL_SPECIALS) + np.take_along_axis(drawn_W.reshape(len(words_BS), -1), words_BS, axis=1)
+
+
+class SennrichHaddow(Factors):
     r"""Dependency labels as part of each source token's embedding (bugliarello2020, after Sennrich and Haddow 2016).
 
-    The last dimensions of the scaled token embedding become the unscaled embedding of the token's label.
-
-    With the embeddings w of tokens and d of labels, of which the second has `width` dimensions (F), and before
-    positions are added (bugliarello2020 describes it in words):
+    They are the only factor, with F dimensions (`width`); bugliarello2020 describes this in words:
 
     .. math::
 
         x_i = [\sqrt{D}\, w_{i, 1 \ldots D - F};\ d_i]
     """
-
-    def __init__(self, settings: SennrichHaddowSettings, build: Build) -> None:
-        super().__init__(settings, build, label_column="deprel", width=settings.width)
-
-    def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
-        """Overwrite the last dimensions, before positions are added."""
-        labels_BSF = self.embedded(context).to(embedded_BSD.dtype)
-        return torch.cat([embedded_BSD[..., : -labels_BSF.size(-1)], labels_BSF], dim=-1)
