@@ -89,14 +89,7 @@ def label_vocabularies(annotation: Path, output: Path, *, selection: Path | None
 
 
 def column_labels(
-    annotation: Path,
-    output: Path,
-    *,
-    column: str,
-    dataset: str,
-    annotator: str,
-    side: str,
-    selection: Path | None = None,
+    annotation: Path, output: Path, *, column: str, dataset: str, annotator: str, selection: Path | None = None
 ) -> None:
     """Write the label vocabulary of one `column` of the annotation of the training split, as `label_vocabularies`.
 
@@ -111,7 +104,7 @@ def column_labels(
         features = {pair.partition("=")[0] for feats in counts["feats"] for pair in feats.split("|")} - {NO_VALUE}
         present += [f"feats.{name}" for name in sorted(features)]
         raise UserError(
-            f"{dataset}: the {side} side of the training split has no {column} by the annotator {annotator}, only "
+            f"{dataset}: the annotator {annotator} gives no {column} in {annotation}, only "
             f"{', '.join(present) or 'columns without labels'}: choose one of these, or another annotator."
         )
     write_json(output, {column: [*LABEL_SPECIALS, *_ordered(counts[column])]})
@@ -168,8 +161,8 @@ def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa
 
 def _feature_values(feats: pa.Array, *, name: str) -> pa.Array:
     """Return the value of one feature in strings such as `Case=Nom|Number=Sing`, `NO_VALUE` without it."""
-    pairs = ((feature.partition("=") for feature in text.split("|")) for text in feats.to_pylist())
-    return pa.array([dict((key, value) for key, _, value in own).get(name, NO_VALUE) for own in pairs], pa.string())
+    dictionaries = (dict(pair.partition("=")[::2] for pair in text.split("|")) for text in feats.to_pylist())
+    return pa.array([values.get(name, NO_VALUE) for values in dictionaries], pa.string())
 
 
 def replace_values(lists: pa.ListArray, function: Callable[[pa.Array], pa.Array]) -> pa.ListArray:

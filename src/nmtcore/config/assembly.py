@@ -42,11 +42,11 @@ def features_for(
     for settings in parts:
         for side, features in settings.needs.items():
             for feature in features:
-                named, _, column = feature.rpartition("/")
+                named = feature.rpartition("/")[0]
                 if named and named not in data.annotators:
                     raise MissingAnnotation(
-                        f"{where}: reads {column} of the {side} by the annotator {named}, but {data.name} has only "
-                        f"{', '.join(data.annotators) or 'no annotator'}: add it to `annotators` of the data set.",
+                        f"{where}: reads {feature} of the {side}, but the annotators of {data.name} are only "
+                        f"{', '.join(data.annotators)}: add {named} to `annotators` of the data set.",
                         missing=f"no annotator {named}",
                     )
                 annotator = named or _find_annotator(data, side, feature_named(feature).annotation, where=where)

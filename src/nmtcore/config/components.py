@@ -7,7 +7,7 @@ To add a component: its settings here, beside its relatives, its class in `model
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from nmtcore.config.features import SOURCE_TREES, ComponentSettings, Trees, claim_head, feature_named, feature_with
+from nmtcore.config.features import FEATURES, SOURCE_TREES, ComponentSettings, Trees, claim_head, feature_named
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import RecurrentSettings, TransformerSettings
 from nmtcore.config.typed import (
@@ -177,75 +177,68 @@ class LabelHeadSettings(EncoderHeadSettings):
 
 
 @settings_class
-class FactorInputsSettings(ComponentSettings):
-    """Base of the settings of components that embed columns of the source's annotation (factors)."""
+class FactorsSettings(ComponentSettings):
+    """Embeddings of columns of the source's annotation (factors), as a part of token embeddings or added to them.
+
+    Needs what the columns come with: tags (lemma, upos, xpos, feats), dependencies (deprel) or ccg.
+    """
 
     bases = ("transformer", "recurrent")
 
-    columns: ClassVar[Mapping[str, int]]
-    """The columns, each with the width of its embeddings."""
-    combine: ClassVar[str] = "concatenate"
-    most: ClassVar[int] = 10_000
-    random: ClassVar[bool] = False
-
-    ASSUMED: ClassVar = {"label of `</s>`": "It is a token without annotation, so it has a label of its own."}
-
-    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the last dimensions to concatenate; raise a `ValueError` if they leave none for the token."""
-        if self.combine == "add":
-            return ()
-        if (width := sum(self.columns.values())) >= model.width:
-            raise ValueError(f"width {width} leaves nothing of a token's embedding of width {model.width}")
-        return ("source.embedding.last",)
-
-
-@settings_class
-class FactorsSettings(FactorInputsSettings):
-    """Embeddings of columns of the source's annotation (factors), as a part of token embeddings or added to them.
-
-    Needs what the columns belong to: tags (`upos`, `xpos`, `lemma`, `feats`), dependencies (`deprel`) or `ccg`.
-    """
-
     columns: dict[str, Width]
-    """The columns, each with the width of its embeddings: upos, xpos, lemma, deprel, ccg, feats, one of the features in
+    """The columns, each with the width of its embeddings: lemma, upos, xpos, deprel, ccg, feats, one of the features in
     this (feats.Number), or a column by a certain annotator of the data set (ANNOTATOR/COLUMN)."""
     combine: Literal["concatenate", "add"] = "concatenate"
-    """concatenate: the embeddings are the last dimensions of those of tokens. add: their product with a matrix, which
-    is zero at first, is added, so that a model trained without factors can go on with them (`start_from`)."""
+    """concatenate: they are the last dimensions of token embeddings. add: their product with a matrix that is zero at
+    first is added, so that a model trained without factors can go on with them (`start_from`)."""
     most: Count = 10_000
-    """Labels of a column with an embedding of their own, the most frequent ones; the others share that of unknown ones.
-    """
+    """Labels of a column with an embedding of their own, the most frequent ones; all others are unknown."""
     random: bool = False
-    """A control: labels of words are drawn at random, from as many, by the number of the sentence and of the word."""
+    """A control: the labels of words are drawn at random, from as many, by the numbers of sentence and word."""
 
     def __post_init__(self) -> None:
         if not self.columns:
-            raise ValueError("columns: name one at least, with its width: {upos: 10}")
-        for column in self.columns:
-            feature_named(feature_with(column))
+            raise ValueError("columns must name one at least, with its width: {upos: 10}")
+        for feature in self.needs["source"]:
+            feature_named(feature)
 
     @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
         """The features that have the columns."""
-        return {"source": tuple(dict.fromkeys(map(feature_with, self.columns)))}
+        features = {label: name for name, feature in FEATURES.items() for label in feature.labels}
+        return {"source": tuple(dict.fromkeys(features.get(column, column) for column in self.columns))}
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the last dimensions to concatenate; raise a `ValueError` if they leave none for the token."""
+        width = sum(self.columns.values())
+        if self.combine == "concatenate" and width >= model.width:
+            raise ValueError(f"width {width} leaves nothing of a token's embedding of width {model.width}")
+        return ("source.embedding.last",) if self.combine == "concatenate" else ()
 
 
 @settings_class
-class SennrichHaddowSettings(FactorInputsSettings):
+class SennrichHaddowSettings(ComponentSettings):
     """Token embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
 
     Needs dependencies on the source side.
     """
 
+    bases = FactorsSettings.bases
     needs = SOURCE_TREES
 
     width: Width = 10
     """Dimensions of the dependency label."""
 
+    ASSUMED: ClassVar = {"label of `</s>`": "It is a token without annotation, so it has a label of its own."}
+
     @property
-    def columns(self) -> Mapping[str, int]:
-        """The dependency label, the only factor."""
-        return {"deprel": self.width}
+    def factors(self) -> FactorsSettings:
+        """The same as factors."""
+        return FactorsSettings(columns={"deprel": self.width})
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the same as factors."""
+        return self.factors.claims(model)
 
 
 @settings_class

@@ -30,6 +30,10 @@ class Feature:
     labels: tuple[str, ...] = ()
     """The columns that hold label ids; each has a label vocabulary of the same name."""
 
+    def file_source(self, annotator: str) -> str:
+        """Return what its files are named after: its annotator or, if it is a stored column, ANNOTATOR.COLUMN."""
+        return annotator if self in FEATURES.values() else f"{annotator}.{stored_column(self.columns[0])}"
+
 
 FEATURES: dict[str, Feature] = {
     "trees": Feature(
@@ -44,41 +48,26 @@ FEATURES: dict[str, Feature] = {
     "random_tags": Feature(annotation="ccg", columns=("random",), labels=("random",)),
 }
 
-WORD_COLUMNS = {
-    **dict.fromkeys(("lemma", "upos", "xpos", "feats"), "tags"),
-    "deprel": "dependencies",
-    "ccg": "ccg",
-}
+WORD_COLUMNS = dict.fromkeys(("lemma", "upos", "xpos", "feats"), "tags") | {"deprel": "dependencies", "ccg": "ccg"}
 """The columns of annotations that hold a string per word, each with the kind of annotation that it comes with."""
 
 
-def feature_named(name: str) -> Feature:
-    """Return a feature: one of `FEATURES`, or a column of an annotation, which has a file of its own.
+def feature_named(name: str, *, where: str = "") -> Feature:
+    """Return one of `FEATURES`, or a column of annotations, which has a file of its own.
 
-    These are lemma, feats, one of the features in it (feats.Number), and a column by a certain annotator of the data
-    set (ANNOTATOR/COLUMN). Raises a `ValueError` for another name.
+    Such are lemma, feats, feats.NAME, and ANNOTATOR/COLUMN. Raises a `ValueError` for another name.
     """
     if name in FEATURES:
         return FEATURES[name]
     annotator, _, column = name.rpartition("/")
     if not re.fullmatch(COLUMN, column) or (annotator and not re.fullmatch(NAME, annotator)):
-        raise ValueError(f"unknown feature '{name}'. {nearest(name, [*FEATURES, *WORD_COLUMNS])}")
+        raise ValueError(f"{where}unknown feature '{name}'. {nearest(name, [*FEATURES, *WORD_COLUMNS])}")
     return Feature(annotation=WORD_COLUMNS[column.partition(".")[0]], columns=(name,), labels=(name,))
-
-
-def file_source(feature: str, annotator: str) -> str:
-    """Return what the files of a feature are named after: its annotator or, of a column, ANNOTATOR.COLUMN."""
-    return annotator if feature in FEATURES else f"{annotator}.{stored_column(feature)}"
 
 
 def stored_column(name: str) -> str:
     """Return the name in files of a column that may be that of a certain annotator."""
     return name.rpartition("/")[2]
-
-
-def feature_with(column: str) -> str:
-    """Return the name of the feature that has a column of labels."""
-    return next((name for name, feature in FEATURES.items() if column in feature.labels), column)
 
 
 LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feature.labels)

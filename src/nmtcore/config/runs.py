@@ -17,15 +17,7 @@ from nmtcore.config.corpora import (
     WordsSettings,
 )
 from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK
-from nmtcore.config.features import (
-    FEATURES,
-    TRANSFORMS,
-    ComponentSettings,
-    TransformSettings,
-    Trees,
-    feature_named,
-    file_source,
-)
+from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings, Trees, feature_named
 from nmtcore.config.training import (
     BASES,
     BaseSettings,
@@ -126,10 +118,7 @@ class RunSettings:
             raise ValueError(f"model: these are not settings of the base {self.base}")
         for side, features in self.features.items():
             for feature in features:
-                try:
-                    feature_named(feature)
-                except ValueError as error:
-                    raise ValueError(f"features.{side}: {error}") from error
+                feature_named(feature, where=f"features.{side}: ")
 
     def parameter_count(self, sizes: Mapping[str, int]) -> int:
         """Count the parameters of the run's model, small components left out; tied ones count once.
@@ -187,7 +176,8 @@ class RunSettings:
         """Return the names of the feature files to read of a split."""
         sides, features = self.sides_of(split), self.split_features(split)
         files = [file_name("tokens", split=split, side=side) for side in sides]
-        sources = ((side, file_source(*entry)) for side in sides for entry in features.get(side, {}).items())
+        annotators = ((side, *entry) for side in sides for entry in features.get(side, {}).items())
+        sources = ((side, feature_named(feature).file_source(annotator)) for side, feature, annotator in annotators)
         files += [file_name("syntax", split=split, side=side, annotator=source) for side, source in sources]
         linearised_parses = self.linearised_parses_file(split)
         return list(dict.fromkeys([*files, *([linearised_parses] if linearised_parses else [])]))
@@ -199,11 +189,11 @@ class RunSettings:
         return file_name("linearised", split=split, annotator=self.linearised_by)
 
     def label_files(self, layout: Layout) -> dict[str, dict[str, str]]:
-        """Return the label vocabularies of the run's features, by side and `file_source`."""
+        """Return the label vocabularies of the run's features, by side and what they are named after."""
         return {
             side: {
                 source: layout.path("labels", dataset=self.dataset, annotator=source, side=side)
-                for source in map(file_source, annotators, annotators.values())
+                for source in (feature_named(name).file_source(annotator) for name, annotator in annotators.items())
             }
             for side, annotators in self.features.items()
         }

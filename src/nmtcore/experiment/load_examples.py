@@ -87,7 +87,7 @@ def load_sources(
 def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str | Path]]) -> dict[str, dict[str, list[str]]]:
     """Read the label vocabularies of the features that a run reads, by side, from the files of their annotators.
 
-    `files` has the paths by side and `file_source`.
+    `files` has the paths by side and what they are named after.
     """
     labels: dict[str, dict[str, list[str]]] = {}
     for side, annotators in run.features.items():

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.features import FEATURES, feature_named, file_source, stored_column
+from nmtcore.config.features import FEATURES, feature_named, stored_column
 from nmtcore.features.ragged import Ragged, concatenate_columns
 from nmtcore.layout import file_name
 from nmtcore.parquet import check_ids, read_batches
@@ -206,7 +206,7 @@ def load_examples(
 
 def group_by_file(annotators: Mapping[str, str]) -> dict[str, list[str]]:
     """Turn {feature: annotator} into {what their file is named after: [feature, ...]}."""
-    return group_by_annotator({feature: file_source(feature, by) for feature, by in annotators.items()})
+    return group_by_annotator({name: feature_named(name).file_source(by) for name, by in annotators.items()})
 
 
 def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:

@@ -57,9 +57,7 @@ def extract_syntax(
     column: str | None = None,
     selection: Path | None = None,
 ) -> None:
-    """Write the features computed from `annotation_names` for the sentences of `tokens`, as `syntax_schema`.
-
-    With `column`, the feature is this column of the annotation alone.
+    """Write the features made from `annotation_names`, or a `column`, for the sentences of `tokens` (`syntax_schema`).
 
     The rows of `annotation` that `selection` keeps must be the pairs of `tokens`, in the same order. Raises
     `UserError`, naming the pair, if they are not, or if words or heads do not match.

@@ -229,7 +229,8 @@ def new_model(
 
 def _with_parser(run: RunSettings, parser: Mapping[str, Any]) -> RunSettings:
     """Let a parser annotate new text in place of the annotators of a run."""
-    features = {name: by for name, by in run.inference_features["source"].items() if "/" not in name}
+    features = run.inference_features["source"].items()
+    features = {name: by for name, by in features if "/" not in name or run.annotators[by]["tool"] == "existing"}
     needed = {feature_named(feature).annotation for feature in features}
     if not needed:
         raise UserError(f"The system {run.system} reads no syntax of the source, so it needs no parser.")
@@ -239,8 +240,7 @@ def _with_parser(run: RunSettings, parser: Mapping[str, Any]) -> RunSettings:
             f"The system {run.system} reads {annotation} of the source side, which the parser {dict(parser)} does not "
             "give: name another."
         )
-    named = {by for by in run.annotators if by not in features.values()}  # by a component's column, ANNOTATOR/COLUMN
-    return replace(run, annotators={by: entry if by in named else parser for by, entry in run.annotators.items()})
+    return replace(run, annotators=run.annotators | dict.fromkeys(features.values(), parser))
 
 
 def load_initial_weights(
@@ -331,10 +331,8 @@ def _check_own_code(folder: Path) -> None:
 
 def _load_weights(model: TranslationModel, folder: Path, *, added: bool = False) -> None:
     weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
-    neutral = [
-        f"components.{n}." for n, component in enumerate(model.components) if added and component.neutral_at_first
-    ]
-    saved = {name: tensor for name, tensor in weights.items() if name.startswith(tuple(neutral))} | saved
+    new = tuple(f"components.{n}." for n, component in enumerate(model.components) if component.neutral_at_first)
+    saved = {name: weights[name] for name in weights if added and name.startswith(new)} | saved
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

@@ -55,7 +55,7 @@ def build_components(
 ) -> list[Component]:
     """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
     builds = {name: Build(name=name, model=model, labels=labels or {}, dataset=dataset) for name in settings}
-    return [COMPONENTS.configured(COMPONENTS.name_of(own))(own, builds[name]) for name, own in settings.items()]
+    return [COMPONENTS.configured(COMPONENTS.name_of(entry))(entry, builds[name]) for name, entry in settings.items()]
 
 
 def initialise_model(

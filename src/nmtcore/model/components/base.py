@@ -93,7 +93,8 @@ class Build:
 
         Raises UserError, naming the columns that have labels, if this one has none.
         """
-        columns = {name: own for name, own in self.labels.get(side, {}).items() if len(own) > len(LABEL_SPECIALS)}
+        vocabularies = self.labels.get(side, {}).items()
+        columns = {name: labels for name, labels in vocabularies if len(labels) > len(LABEL_SPECIALS)}
         if column in columns:
             return columns[column]
         raise UserError(

@@ -1,6 +1,7 @@
 """Components that read the labels of the source's words: as queries and keys of a head, or as a part of embeddings.
 
-Shapes: B sentences, D width, E head width, F features, H heads, K keys, Q queries, S source.
+Shapes: B sentences, D width, E head width, F features, H heads, K keys, Q queries, S source,
+W words.
 """
 
 import math
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL
-from nmtcore.config.components import FactorInputsSettings, LabelHeadSettings
+from nmtcore.config.components import FactorsSettings, LabelHeadSettings, SennrichHaddowSettings
 from nmtcore.config.features import LABEL_SYMBOLS
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, token_label_ids
@@ -55,9 +56,8 @@ class LabelHead(Component):
         return AttentionHooks(queries_keys=self._queries_keys) if applies else None
 
     def _queries_keys(self, inputs: AttentionInputs) -> tuple[Tensor, Tensor]:
-        labels_BSD = self.embedding(inputs.context.extra[f"{self.name}.labels"]) * math.sqrt(
-            self.embedding.embedding_dim
-        )
+        ids_BS = inputs.context.extra[f"{self.name}.labels"]
+        labels_BSD = self.embedding(ids_BS) * math.sqrt(self.embedding.embedding_dim)
         queries_BHQE, keys_BHKE = inputs.queries_BHQE.clone(), inputs.keys_BHKE.clone()
         queries_BHQE[:, self.settings.head] = self.queries(labels_BSD)
         keys_BHKE[:, self.settings.head] = self.keys(labels_BSD)
@@ -78,7 +78,7 @@ class Factors(Component):
     All subwords of a word have its labels. Raises UserError if the source has no labels in a column.
     """
 
-    def __init__(self, settings: FactorInputsSettings, build: Build) -> None:
+    def __init__(self, settings: FactorsSettings, build: Build) -> None:
         super().__init__(settings, build)
         self.label_counts = {
             column: min(len(build.label_vocabulary(column)), len(LABEL_SPECIALS) + settings.most)
@@ -98,31 +98,26 @@ class Factors(Component):
             nn.init.zeros_(self.projection.weight)
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
-        """Add the label of every token in each column, of words drawn at random with `random`."""
+        """Add the label of every token in each column; with `random`, drawn ones of all words that have one."""
+        words_BS = arrays.word_of_column_BS
+        lengths_B = np.full(len(words_BS), words_BS.max(initial=0) + 1)
         for number, (column, count) in enumerate(self.label_counts.items()):
-            ids_BS = token_label_ids(arrays, column, label_count=count)
+            ids_BS, types = token_label_ids(arrays, column, label_count=count), count - len(LABEL_SPECIALS)
             if self.settings.random:
-                types = count - len(LABEL_SPECIALS)
-                is_labelled_BS = (arrays.word_of_column_BS != NO_WORD) & (ids_BS != NO_LABEL)
-                ids_BS = np.where(is_labelled_BS, _draw(arrays, types, seed=number), ids_BS)
+                drawn_W = random_tags(arrays.ids_B, lengths_B, types=types, seed=number, side="source")
+                drawn_BS = np.take_along_axis(drawn_W.reshape(len(words_BS), -1), np.maximum(words_BS, 0), axis=1)
+                is_drawn_BS = (words_BS != NO_WORD) & (ids_BS != NO_LABEL)
+                ids_BS = np.where(is_drawn_BS, len(LABEL_SPECIALS) + drawn_BS, ids_BS)
             arrays.extra[f"{self.name}.{column}"] = ids_BS
 
     def embed_source(self, embedded_BSD: Tensor, context: Context) -> Tensor:
         """Overwrite the last dimensions, or add, before positions are added."""
-        ids = [context.extra[f"{self.name}.{column}"] for column in self.label_counts]
+        ids = (context.extra[f"{self.name}.{column}"] for column in self.label_counts)
         parts = [self.get_submodule(name)(ids_BS) for name, ids_BS in zip(self._names, ids, strict=True)]
         labels_BSF = torch.cat(parts, dim=-1)
         if self.neutral_at_first:
             return embedded_BSD + self.projection(labels_BSF).to(embedded_BSD.dtype)
         return torch.cat([embedded_BSD[..., : -labels_BSF.size(-1)], labels_BSF.to(embedded_BSD.dtype)], dim=-1)
-
-
-def _draw(arrays: BatchArrays, types: int, *, seed: int) -> np.ndarray:
-    """Draw a label for the word of every token, which depends only on the seed, the sentence and the word: (B, S)."""
-    words_BS = np.maximum(arrays.word_of_column_BS, 0)
-    lengths_B = np.full(len(words_BS), words_BS.max(initial=0) + 1)
-    drawn_W = random_tags(arrays.ids_B, lengths_B, types=types, seed=seed, side="source")
-    return len(LABEL_SPECIALS) + np.take_along_axis(drawn_W.reshape(len(words_BS), -1), words_BS, axis=1)
 
 
 class SennrichHaddow(Factors):
@@ -134,3 +129,6 @@ class SennrichHaddow(Factors):
 
         x_i = [\sqrt{D}\, w_{i, 1 \ldots D - F};\ d_i]
     """
+
+    def __init__(self, settings: SennrichHaddowSettings, build: Build) -> None:
+        super().__init__(settings.factors, build)
