@@ -255,6 +255,7 @@ def section_of(merged: Merged, section: str, cls: type, *, where: str) -> Any:
 def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
     """Raise `UserError` unless a run has the same model, components, transforms and vocabularies as its start.
 
+    Components that are neutral at first may be new.
     `segmented` are the data sets whose segmentations the run and its start use.
     """
     where = f"{where}: {run.start_from}"
@@ -262,7 +263,9 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    if lines := differences(*(_what_weights_fit(each) for each in (start, run))):
+    added = [name for name in run.components.keys() - start.components if run.components[name].neutral_at_first]
+    fitting = replace(run, components={name: run.components[name] for name in run.components if name not in added})
+    if lines := differences(*(_what_weights_fit(each) for each in (start, fitting))):
         raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
     if len(set(segmented)) > 1:
         raise UserError(

@@ -203,6 +203,11 @@ class FactorsSettings(ComponentSettings):
             feature_named(feature)
 
     @property
+    def neutral_at_first(self) -> bool:
+        """Whether they are added."""
+        return self.combine == "add"
+
+    @property
     def needs(self) -> Mapping[str, tuple[str, ...]]:
         """The features that have the columns."""
         features = {label: name for name, feature in FEATURES.items() for label in feature.labels}
@@ -211,7 +216,7 @@ class FactorsSettings(ComponentSettings):
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
         """Claim the last dimensions to concatenate; raise a `ValueError` if they leave none for the token."""
         width = sum(self.columns.values())
-        if self.combine == "concatenate" and width >= model.width:
+        if width >= model.width and self.combine == "concatenate":
             raise ValueError(f"width {width} leaves nothing of a token's embedding of width {model.width}")
         return ("source.embedding.last",) if self.combine == "concatenate" else ()
 

@@ -127,6 +127,9 @@ class ComponentSettings(ReaderSettings):
     trees: ClassVar[tuple[Trees, ...]] = ()
     """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
 
+    neutral_at_first: ClassVar[bool] = False
+    """Whether it changes nothing before it is trained, so that a model trained without it can go on with it."""
+
     gates_output: ClassVar[bool] = False
     """Whether it has a gate in the decoder, whose norm can be measured (`gates/`); a property if that depends."""
 

@@ -265,7 +265,8 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    _load_weights(model, folder, added=True)
+    added = (number for number, settings in enumerate(run.components.values()) if settings.neutral_at_first)
+    _load_weights(model, folder, new=tuple(f"components.{number}." for number in added))
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -329,10 +330,9 @@ def _check_own_code(folder: Path) -> None:
             )
 
 
-def _load_weights(model: TranslationModel, folder: Path, *, added: bool = False) -> None:
+def _load_weights(model: TranslationModel, folder: Path, *, new: tuple[str, ...] = ()) -> None:
     weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
-    new = tuple(f"components.{n}." for n, component in enumerate(model.components) if component.neutral_at_first)
-    saved = {name: weights[name] for name in weights if added and name.startswith(new)} | saved
+    saved = {name: tensor for name, tensor in weights.items() if name.startswith(new)} | saved
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

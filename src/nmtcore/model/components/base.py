@@ -115,9 +115,6 @@ class Component(nn.Module, Generic[Note]):
     points_to_root: bool = False
     """Whether column 0 of `parse_scores` is the artificial root."""
 
-    neutral_at_first: bool = False
-    """Whether it changes nothing before it is trained, so that a model trained without it can go on with it."""
-
     tag_names: Sequence[str] = ()
     """The labels that `tag_scores` scores; the first are `LABEL_SPECIALS`, the last two `</s>` and `<s>`."""
     loss_weight: float = 1.0

@@ -88,13 +88,12 @@ class Factors(Component):
         self._names = ["embedding", *(f"embedding_{number}" for number in range(2, len(settings.columns) + 1))]
         for name, (column, width) in zip(self._names, settings.columns.items(), strict=True):
             self.add_module(name, nn.Embedding(self.label_counts[column] + LABEL_SYMBOLS, width))
-        self.neutral_at_first = settings.combine == "add"
-        if self.neutral_at_first:
+        if self.settings.combine == "add":
             self.projection = Linear(sum(settings.columns.values()), build.model.width, bias=False)
 
     def initialise(self, initialisation: str) -> None:
         """Start with a matrix of zeros."""
-        if self.neutral_at_first:
+        if self.settings.combine == "add":
             nn.init.zeros_(self.projection.weight)
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
@@ -115,7 +114,7 @@ class Factors(Component):
         ids = (context.extra[f"{self.name}.{column}"] for column in self.label_counts)
         parts = [self.get_submodule(name)(ids_BS) for name, ids_BS in zip(self._names, ids, strict=True)]
         labels_BSF = torch.cat(parts, dim=-1)
-        if self.neutral_at_first:
+        if self.settings.combine == "add":
             return embedded_BSD + self.projection(labels_BSF).to(embedded_BSD.dtype)
         return torch.cat([embedded_BSD[..., : -labels_BSF.size(-1)], labels_BSF.to(embedded_BSD.dtype)], dim=-1)
 
