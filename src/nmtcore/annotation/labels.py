@@ -104,7 +104,7 @@ def column_labels(
         features = {pair.partition("=")[0] for feats in counts["feats"] for pair in feats.split("|")} - {NO_VALUE}
         present += [f"feats.{name}" for name in sorted(features)]
         raise UserError(
-            f"{dataset}: the annotator {annotator} gives no {column} in {annotation}, only "
+            f"{dataset}: the training split has no {column} by the annotator {annotator}, only "
             f"{', '.join(present) or 'columns without labels'}: choose one of these, or another annotator."
         )
     write_json(output, {column: [*LABEL_SPECIALS, *_ordered(counts[column])]})

@@ -56,7 +56,7 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
     all others         ids of labels (see `annotation.labels`)
     """
     fields = [
-        pa.field(column, pa.list_(pa.from_numpy_dtype(dtype)), nullable=False)
+        pa.field(_name_in_file(column), pa.list_(pa.from_numpy_dtype(dtype)), nullable=False)
         for column, dtype in columns_of(features).items()
     ]
     return pa.schema([_ID, *fields])
@@ -65,6 +65,10 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
 def labels_of(features: Iterable[str]) -> tuple[str, ...]:
     """Name the label vocabularies of some features, in the order of `columns_of`."""
     return tuple(label for name in _in_order(features) for label in feature_named(name).labels)
+
+
+def _name_in_file(column: str) -> str:
+    return stored_column(column).replace(".", "_")  # Parquet's names of columns have no dots
 
 
 def _in_order(features: Iterable[str]) -> list[str]:
@@ -225,9 +229,9 @@ def read_columns(
     The first batch is empty. Raises `UserError` if a column is missing.
     """
     yield np.zeros(0, np.int64), {name: Ragged.from_lists([], dtype) for name, dtype in types.items()}
-    for batch in read_batches(path, columns=["id", *map(stored_column, types)], start=start, stop=stop):
+    for batch in read_batches(path, columns=["id", *map(_name_in_file, types)], start=start, stop=stop):
         ids = batch.column("id").to_numpy(zero_copy_only=False)
-        yield ids, {name: ragged_column(batch.column(stored_column(name)), dtype) for name, dtype in types.items()}
+        yield ids, {name: ragged_column(batch.column(_name_in_file(name)), dtype) for name, dtype in types.items()}
 
 
 def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists, replace_values
 from nmtcore.errors import UserError
-from nmtcore.features.examples import syntax_schema, words_per_sentence
+from nmtcore.features.examples import columns_of, syntax_schema, words_per_sentence
 from nmtcore.features.ragged import Ragged
 from nmtcore.syntax.random_syntax import random_tags
 from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
@@ -84,9 +84,8 @@ def syntax_batch(words: AnnotatedWords, features: Sequence[str]) -> pa.RecordBat
     """
     schema, offsets = syntax_schema(features), pa.array(words.offsets, pa.int32())
     lists = [
-        pa.ListArray.from_arrays(offsets, pa.array(column_of(words, field.name), field.type.value_type))
-        for field in schema
-        if field.name != "id"
+        pa.ListArray.from_arrays(offsets, pa.array(column_of(words, column), pa.from_numpy_dtype(dtype)))
+        for column, dtype in columns_of(features).items()
     ]
     return pa.RecordBatch.from_arrays([words.annotation.column("id"), *lists], schema=schema)
 
