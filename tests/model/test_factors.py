@@ -169,4 +169,4 @@ def test_factors_leave_dimensions_for_the_token_and_need_labels():
     assert FactorsSettings(columns={"upos": 16}, combine="add").claims(TransformerSettings(width=16, heads=4)) == ()
     vocabularies = {"source": {"upos": ["<none>", "<unk>", "X"], "deprel": ["<none>", "<unk>"]}}
     with pytest.raises(UserError, match=r"reads the deprel of the source's words, .* in demo_en2de, only upos[.] Name"):
-        build_components(by_name(settings), TransformerSettings(), vocabularies, "demo_en2de")
+        build_components(by_name(settings), TransformerSettings(), vocabularies, dataset="demo_en2de")

@@ -53,10 +53,7 @@ WORD_COLUMNS = dict.fromkeys(("lemma", "upos", "xpos", "feats"), "tags") | {"dep
 
 
 def feature_named(name: str, *, where: str = "") -> Feature:
-    """Return one of `FEATURES`, or a column of annotations, which has a file of its own.
-
-    Such are lemma, feats, feats.NAME, and ANNOTATOR/COLUMN. Raises a `ValueError` for another name.
-    """
+    """Return one of `FEATURES`, or a column: lemma, feats, feats.NAME, ANNOTATOR/COLUMN. Else raise a `ValueError`."""
     if name in FEATURES:
         return FEATURES[name]
     annotator, _, column = name.rpartition("/")

@@ -47,8 +47,7 @@ class LabelHead(Component):
 
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the label of every token."""
-        ids_BS = token_label_ids(arrays, self.label_column, label_count=self.label_count)
-        arrays.extra[f"{self.name}.labels"] = ids_BS
+        arrays.extra[f"{self.name}.labels"] = token_label_ids(arrays, self.label_column, label_count=self.label_count)
 
     def attention_hooks(self, stack: Stack, layer: int) -> AttentionHooks | None:
         """Replace queries and keys in one layer of the encoder."""
