@@ -50,7 +50,7 @@ def build_model(
 def build_components(
     settings: Mapping[str, ComponentSettings], model: BaseSettings, labels: LabelVocabularies | None = None, **of: str
 ) -> list[Component]:
-    """Build a model's components from their settings, which are keyed by their names, in order; `of` is the `dataset`."""
+    """Build a model's components from settings, which are keyed by their names, in order; `of` is the `dataset`."""
     builds = {name: Build(name=name, model=model, labels=labels or {}, **of) for name in settings}
     return [COMPONENTS.configured(COMPONENTS.name_of(entry))(entry, builds[name]) for name, entry in settings.items()]
 
