@@ -16,6 +16,9 @@ from typing import Any
 NAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 """Pattern for the names of data sets, systems, scales and everything else that becomes part of a path."""
 
+COLUMN = r"(?:lemma|upos|xpos|deprel|ccg|feats(?:\.[A-Za-z0-9]+(?:\[[a-z0-9]+\])?)?)"
+"""Pattern of the columns of annotations that have files of their own; those of `feats` are `feats.Number[psor]`."""
+
 PAPER = "paper"
 """The scale whose results lie in the results folder itself; other scales have a subfolder of that name."""
 
@@ -57,6 +60,7 @@ FILES = {
     "brackets": "{results}/{dataset}/annotation/{annotator}/{split}.{side}.brackets.parquet",
     "comparison": "{results}/{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json",
     "labels": "{results}/{dataset}/annotation/{annotator}/{side}.labels.json",
+    "column_labels": "{results}/{dataset}/annotation/{annotator}.{column}/{side}.labels.json",
     "selection": f"{{results}}/{{dataset}}/annotation/{SELECTION}/train.parquet",
     "selection_report": f"{{results}}/{{dataset}}/annotation/{SELECTION}/train.json",
     # Subwords and features
@@ -64,6 +68,7 @@ FILES = {
     "features": "{results}/{dataset}/features/{segmentation}",
     "tokens": "{results}/{dataset}/features/{segmentation}/{split}.{side}.parquet",
     "syntax": "{results}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.parquet",
+    "column": "{results}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.{column}.parquet",
     "linearised": "{results}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets.parquet",
     # A run, and a system's summary over its seeds
     "model": "{root}/{dataset}/{system}/seed{seed}/model",
@@ -158,12 +163,14 @@ JOBS = {
     "annotate_shard": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}.{shard}-of-{shards}",
     "gather_annotation": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}",
     "label_vocabularies": "{results}/{records}/{dataset}/annotation/{annotator}/{side}.labels",
+    "column_labels": "{results}/{records}/{dataset}/annotation/{annotator}.{column}/{side}.labels",
     "linearise": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}.brackets",
     "select_pairs": f"{{results}}/{{records}}/{{dataset}}/annotation/{SELECTION}",
     "compare_annotations": "{results}/{records}/{dataset}/annotation/{annotator}/{split}.{side}.against.{other}",
     "learn_segmentation": "{results}/{records}/{dataset}/segmentation/{segmentation}",
     "extract_tokens": "{results}/{records}/{dataset}/features/{segmentation}/{split}.{side}",
     "extract_syntax": "{results}/{records}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}",
+    "extract_column": "{results}/{records}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.{column}",
     "extract_linearised": "{results}/{records}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets",
     "train_model": "{root}/{records}/{dataset}/{system}/seed{seed}.training",
     "translate_split": "{root}/{records}/{dataset}/{system}/seed{seed}.inference.{split}",
@@ -310,6 +317,7 @@ class Layout:
             "split": NAME,
             "side": "source|target",
             "annotator": rf"(?!{SELECTION}/){NAME}",
+            "column": COLUMN,
             "other": NAME,
             "segmentation": r"(?:words|bpe)(?:_joint)?_\d+(?:_constituency)?",
             "seed": r"\d+",

@@ -3,7 +3,13 @@
 import pytest
 from pair_files import write_corpus
 
-from nmtcore.annotation.labels import label_vocabularies, linearised_parse, read_labels, write_linearised_parses
+from nmtcore.annotation.labels import (
+    column_labels,
+    label_vocabularies,
+    linearised_parse,
+    read_labels,
+    write_linearised_parses,
+)
 from nmtcore.annotation.selection import SELECTION_SCHEMA
 from nmtcore.annotation.shards import ANNOTATION_SCHEMA, annotation_row
 from nmtcore.errors import UserError
@@ -42,6 +48,27 @@ def test_only_selected_rows_are_counted(tmp_path):
     for selection, expected in ((None, ["B", "A", "C"]), (tmp_path / "s", ["A", "B", "C"])):
         label_vocabularies(tmp_path / "a", tmp_path / "labels.json", selection=selection)
         assert read_labels(tmp_path / "labels.json")["ccg"][2:] == expected
+
+
+FEATS = ["Case=Nom|Number=Sing", "_", "Number=Plur", "Number=Sing"]
+OF_COLUMN = {"dataset": "mine", "annotator": "tagger"}
+
+
+def test_the_labels_of_a_column_are_counted_alone(tmp_path):
+    annotations = [
+        Annotation(lemma=["b", "a", "b", "c"], feats=FEATS),
+        failed("why"),
+        Annotation(feats=["Number=Plur"] * 2),
+    ]
+    rows = [annotation_row(id, annotation) for id, annotation in enumerate(annotations)]
+    write_rows(tmp_path / "a", ANNOTATION_SCHEMA, rows)
+    for column, expected in (("lemma", ["b", "a", "c"]), ("feats.Number", ["Plur", "Sing", "_"])):
+        column_labels(tmp_path / "a", tmp_path / "labels.json", column=column, **OF_COLUMN)
+        assert read_labels(tmp_path / "labels.json", [column]) == {column: ["<none>", "<unk>", *expected]}
+    for column in ("upos", "feats.Gender"):
+        fault = f"no {column} by the annotator tagger, only lemma, feats, feats.Case, feats.Number: choose"
+        with pytest.raises(UserError, match=f"^mine: the training split has {fault}"):
+            column_labels(tmp_path / "a", tmp_path / "labels.json", column=column, **OF_COLUMN)
 
 
 @pytest.mark.parametrize(

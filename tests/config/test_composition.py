@@ -147,6 +147,21 @@ def test_a_start_needs_the_same_components(own_project):
             project.run("demo_en2de", name, "smoke", 1)
 
 
+def test_a_start_may_lack_factors_that_are_added(own_project):
+    added = {"extends": "transformer_base", "start_from": "transformer_base"}
+    factors = {combine: {"columns": {"existing/lemma": 4}, "combine": combine} for combine in ("add", "concatenate")}
+    systems = {combine: {**added, "components": {"factors": values}} for combine, values in factors.items()}
+    systems["foreign"] = {"extends": "add", "components": {"factors": {"columns": {"tagger/lemma": 4}}}}
+    project = own_project({"systems/mine": systems})
+    assert project.run("demo_en2de", "add", "smoke", 1).features["source"] == {"existing/lemma": "existing"}
+    with pytest.raises(UserError, match="start_from: transformer_base has other weights"):
+        project.run("demo_en2de", "concatenate", "smoke", 1)
+    with pytest.raises(
+        UserError, match=r"reads tagger/lemma .*, but the annotators of demo_en2de are only existing: add"
+    ):
+        project.run("demo_en2de", "foreign", "smoke", 1)
+
+
 def test_no_component_has_the_name_of_a_loss_or_an_observer():
     assert {TRANSLATION, AttentionMaps().name, "encoder", "cross"} == set(RESERVED_NAMES)
     assert not set(RESERVED_NAMES) & set(COMPONENTS)

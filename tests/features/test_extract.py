@@ -1,7 +1,7 @@
 """Extraction of feature files: alignment of rows, selections, and errors for files that do not match."""
 
 import pytest
-from features.sentences import annotated_words, write_features
+from features.sentences import annotated_words, lists_of, write_features
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pair_files import write_corpus
@@ -19,7 +19,7 @@ from nmtcore.features.examples import (
 )
 from nmtcore.features.extract import extract_subwords, extract_syntax
 from nmtcore.features.syntax import syntax_batch
-from nmtcore.files import write_text
+from nmtcore.files import write_json, write_text
 from nmtcore.parquet import read_rows, write_rows
 from nmtcore.segmentation.learn import learn_segmentation
 from nmtcore.segmentation.segmenter import Segmenter
@@ -64,6 +64,22 @@ def test_features_are_extracted_and_loaded(tmp_path):
     examples = load_examples(tmp_path, "train", features={"source": {"trees": "spacy"}}, target=False)
     assert examples.source.features["governor"][0].tolist() == [1, -1, 1]
     assert set(examples.source.features) == {"governor", "deprel", "parent_position"}
+
+
+def test_columns_of_annotations_are_extracted_and_loaded_by_their_names(tmp_path):
+    """A feature in `feats` has its label even in strings that training lacks; a column may be that of an annotator."""
+    feats = ["Case=Nom|Number=Plur", "Number=Dual", "_"]
+    write_features(tmp_path, [([1, 2, 1], Annotation(feats=feats, upos=["new", "obj", "x"])), ([2], failed("why"))])
+    vocabularies = {"feats.Number": ["Sing", "Plur", "_"], "upos": ["obj", "x"]}
+    for column, labels in vocabularies.items():
+        write_json(tmp_path / column, {column: ["<none>", "<unk>", *labels]})
+        files = {"annotation": tmp_path / "trees", "labels": tmp_path / column, "side": "source"}
+        output = tmp_path / f"train.source.spacy.{column}.parquet"
+        extract_syntax(**files, tokens=tmp_path / "train.source.parquet", column=column, output=output)
+    features = {"source": {"feats.Number": "spacy", "spacy/upos": "spacy"}}
+    examples = load_examples(tmp_path, "train", features=features, target=False)
+    columns = {name: lists_of(column) for name, column in examples.source.features.items()}
+    assert columns == {"feats.Number": [[3, 1, 4], [0]], "spacy/upos": [[1, 2, 3], [0]]}
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)

@@ -12,7 +12,13 @@ from factories import run_settings
 from inference.tiny import PIECES, RECURRENT, fit_checksums, write_bundle, write_segmentation
 
 from nmtcore.annotation.labels import LABEL_SPECIALS
-from nmtcore.config.components import COMPONENTS, DepParseSettings, HeadSelectionSettings, TagAttentionSettings
+from nmtcore.config.components import (
+    COMPONENTS,
+    DepParseSettings,
+    FactorsSettings,
+    HeadSelectionSettings,
+    TagAttentionSettings,
+)
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights, save_bundle
@@ -167,6 +173,15 @@ def test_initial_weights_come_from_a_bundle_with_the_same_vocabularies(tmp_path)
     load_initial_weights(model, folder, run=run, segmentation=tmp_path / "segmentation", labels={})
     expected = load_bundle(folder).model.state_dict()
     assert all(torch.equal(tensor, expected[name]) for name, tensor in model.state_dict().items())
+
+    labels = {"source": {"upos": ["<none>", "<unk>", "NOUN"]}}
+    with_factors = replace(
+        run, components={**run.components, "factors": FactorsSettings(columns={"upos": 2}, combine="add")}
+    )
+    wider = build_model(with_factors, source_size=size, target_size=size, labels=labels)
+    load_initial_weights(wider, folder, run=with_factors, segmentation=tmp_path / "segmentation", labels=labels)
+    assert all(torch.equal(tensor, expected.get(name, tensor)) for name, tensor in wider.state_dict().items())
+    assert expected.keys() < wider.state_dict().keys()
 
     reordered = write_segmentation(tmp_path / "reordered")
     Vocabulary.of([*PIECES[1:], PIECES[0]]).save(reordered / "source.vocab")

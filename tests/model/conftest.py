@@ -16,6 +16,7 @@ from nmtcore.model.testing import RANDOM_LABELS, random_examples, random_feature
 REQUIRED = {
     "depparse": {"layer": 1},
     "diagonalparse": {"layer": 1},
+    "factors": {"columns": {"upos": 3, "deprel": 5}},
     "pascal": {"heads": 1},
     "tree_distance": {"maximum": 1},
 }

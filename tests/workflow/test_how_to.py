@@ -104,6 +104,10 @@ def test_filter(root, checkout, programs):
     follow("how-to/filter.md", root, checkout, programs)
 
 
+def test_factors(root, checkout, programs):
+    follow("how-to/factors.md", root, checkout, programs)
+
+
 def test_annotator(root, checkout, programs):
     follow("how-to/annotator.md", root, checkout, programs)
 

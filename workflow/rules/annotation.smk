@@ -55,6 +55,18 @@ rule label_vocabularies:
         "../scripts/label_vocabularies.py"
 
 
+rule column_labels:
+    input:
+        annotation=LAYOUT.pattern("annotation", split="train"),
+        selection=planned(selection_file),
+    output:
+        LAYOUT.pattern("column_labels"),
+    resources:
+        **SMALL,
+    script:
+        "../scripts/column_labels.py"
+
+
 rule linearise:
     input:
         corpus=LAYOUT.pattern("pairs"),

@@ -46,3 +46,17 @@ rule extract_syntax:
         annotation_names=planned(used_annotations),
     script:
         "../scripts/extract_syntax.py"
+
+
+rule extract_column:
+    input:
+        annotation=LAYOUT.pattern("annotation"),
+        selection=planned(selection_file),
+        labels=LAYOUT.pattern("column_labels"),
+        tokens=LAYOUT.pattern("tokens"),
+    output:
+        LAYOUT.pattern("column"),
+    resources:
+        **READING,
+    script:
+        "../scripts/extract_syntax.py"

@@ -14,13 +14,15 @@ roots and crossing edges are allowed.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from nmtcore.annotation.selection import selected_batches
-from nmtcore.config.features import LABEL_COLUMNS
+from nmtcore.config.features import LABEL_COLUMNS, WORD_COLUMNS
 from nmtcore.corpus.pairs import WORDS
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
@@ -32,6 +34,8 @@ NO_LABEL, UNKNOWN_LABEL = 0, 1
 """The ids of "<none>" (padding, or no annotation) and of "<unk>" (a label that is not in the training data)."""
 LABEL_SPECIALS = ("<none>", "<unk>")
 """The first entries of every label vocabulary."""
+NO_VALUE = "_"
+"""What a word has in a column, as in CoNLL-U, if the annotator gives it no value."""
 STORED_LABELS = ("deprel", "upos", "xpos", "ccg")
 """Columns of an annotation that are labels."""
 RANDOM = "random"
@@ -78,14 +82,43 @@ def label_vocabularies(annotation: Path, output: Path, *, selection: Path | None
 
     Only the rows that `selection` keeps are counted. A column that the annotation lacks has the specials only.
     """
-    counts: dict[str, Counter[str]] = {column: Counter() for column in LABEL_COLUMNS if column != RANDOM}
-    for batch in selected_batches(annotation, selection, columns=["id", "head", *STORED_LABELS]):
-        for column, counter in counts.items():
-            frequencies = label_lists(batch, column, where=annotation).flatten().drop_null().value_counts()
-            labels = frequencies.field("values").to_pylist()
-            counter.update(dict(zip(labels, frequencies.field("counts").to_pylist(), strict=True)))
+    batches = selected_batches(annotation, selection, columns=["id", "head", *STORED_LABELS])
+    counts = _count(batches, [column for column in LABEL_COLUMNS if column != RANDOM], where=annotation)
     counts[RANDOM] = counts["ccg"]
     write_json(output, {column: [*LABEL_SPECIALS, *_ordered(counts[column])] for column in LABEL_COLUMNS})
+
+
+def column_labels(
+    annotation: Path, output: Path, *, column: str, dataset: str, annotator: str, selection: Path | None = None
+) -> None:
+    """Write the label vocabulary of one `column` of the annotation of the training split, as `label_vocabularies`.
+
+    Raises `UserError`, naming the columns that have labels, if this one has none.
+    """
+    stored = ["id", column.partition(".")[0]]
+    counts = _count(selected_batches(annotation, selection, columns=stored), [column], where=annotation)
+    if not counts[column].keys() - {NO_VALUE}:
+        batches = selected_batches(annotation, selection, columns=["id", *WORD_COLUMNS])
+        counts = _count(batches, list(WORD_COLUMNS), where=annotation)
+        present = [name for name in WORD_COLUMNS if counts[name].keys() - {NO_VALUE}]
+        features = {pair.partition("=")[0] for feats in counts["feats"] for pair in feats.split("|")} - {NO_VALUE}
+        present += [f"feats.{name}" for name in sorted(features)]
+        raise UserError(
+            f"{dataset}: the training split has no {column} by the annotator {annotator}, only "
+            f"{', '.join(present) or 'columns without labels'}: choose one of these, or another annotator."
+        )
+    write_json(output, {column: [*LABEL_SPECIALS, *_ordered(counts[column])]})
+
+
+def _count(batches: Iterable[pa.RecordBatch], columns: Sequence[str], *, where: object) -> dict[str, Counter[str]]:
+    """Count the labels in columns of annotations."""
+    counts: dict[str, Counter[str]] = {column: Counter() for column in columns}
+    for batch in batches:
+        for column, counter in counts.items():
+            frequencies = label_lists(batch, column, where=where).flatten().drop_null().value_counts()
+            labels = frequencies.field("values").to_pylist()
+            counter.update(dict(zip(labels, frequencies.field("counts").to_pylist(), strict=True)))
+    return counts
 
 
 def _ordered(counts: Counter[str]) -> list[str]:
@@ -110,6 +143,9 @@ def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa
     The list is null for a sentence without these labels; supertags need its heads and dependency labels. Raises
     UserError, naming the pair and the file `where`, if there are not as many labels as heads or a head is out of range.
     """
+    column, _, feature = column.rpartition("/")[2].partition(".")
+    if feature:
+        return replace_values(annotation.column(column), partial(_feature_values, name=feature))
     if column not in SUPERTAGS:
         return annotation.column(column)
     tags: list[list[str] | None] = []
@@ -121,6 +157,21 @@ def label_lists(annotation: pa.RecordBatch, column: str, *, where: object) -> pa
         except ValueError as error:
             raise UserError(f"{where}, pair {id_}: {error}: annotate again.") from error
     return pa.array(tags, WORDS)
+
+
+def _feature_values(feats: pa.Array, *, name: str) -> pa.Array:
+    """Return the value of one feature in strings such as `Case=Nom|Number=Sing`, `NO_VALUE` without it."""
+    dictionaries = (dict(pair.partition("=")[::2] for pair in text.split("|")) for text in feats.to_pylist())
+    return pa.array([values.get(name, NO_VALUE) for values in dictionaries], pa.string())
+
+
+def replace_values(lists: pa.ListArray, function: Callable[[pa.Array], pa.Array]) -> pa.ListArray:
+    """Apply a function to the different values in lists; null values and null lists stay null."""
+    encoded = lists.flatten().dictionary_encode()
+    values = function(encoded.dictionary).take(encoded.indices)
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, values, mask=lists.is_null())
 
 
 def write_linearised_parses(*, annotation: Path, corpus: Path, side: str, output: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from nmtcore.config.components import COMPONENTS, check_composition, check_trees
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.datasets import ANNOTATORS, GOLD, TREEBANK, DatasetSettings
-from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings
+from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings, feature_named
 from nmtcore.config.files import Merged, check_files
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings, differences
@@ -42,7 +42,14 @@ def features_for(
     for settings in parts:
         for side, features in settings.needs.items():
             for feature in features:
-                annotator = _find_annotator(data, side, FEATURES[feature].annotation, where=where)
+                named = feature.rpartition("/")[0]
+                if named and named not in data.annotators:
+                    raise MissingAnnotation(
+                        f"{where}: reads {feature} of the {side}, but the annotators of {data.name} are only "
+                        f"{', '.join(data.annotators)}: add {named} to `annotators` of the data set.",
+                        missing=f"no annotator {named}",
+                    )
+                annotator = named or _find_annotator(data, side, feature_named(feature).annotation, where=where)
                 annotators.setdefault(side, {})[feature] = annotator
     return annotators
 
@@ -248,6 +255,7 @@ def section_of(merged: Merged, section: str, cls: type, *, where: str) -> Any:
 def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], *, where: str) -> None:
     """Raise `UserError` unless a run has the same model, components, transforms and vocabularies as its start.
 
+    Components that are neutral at first may be new.
     `segmented` are the data sets whose segmentations the run and its start use.
     """
     where = f"{where}: {run.start_from}"
@@ -255,7 +263,9 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    if lines := differences(*(_what_weights_fit(each) for each in (start, run))):
+    added = [name for name in run.components.keys() - start.components if run.components[name].neutral_at_first]
+    fitting = replace(run, components={name: run.components[name] for name in run.components if name not in added})
+    if lines := differences(*(_what_weights_fit(each) for each in (start, fitting))):
         raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
     if len(set(segmented)) > 1:
         raise UserError(

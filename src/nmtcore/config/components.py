@@ -7,10 +7,11 @@ To add a component: its settings here, beside its relatives, its class in `model
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from nmtcore.config.features import SOURCE_TREES, ComponentSettings, Trees, claim_head
+from nmtcore.config.features import FEATURES, SOURCE_TREES, ComponentSettings, Trees, claim_head, feature_named
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import RecurrentSettings, TransformerSettings
 from nmtcore.config.typed import (
+    Count,
     Distance,
     Fraction,
     HeadCount,
@@ -176,13 +177,58 @@ class LabelHeadSettings(EncoderHeadSettings):
 
 
 @settings_class
+class FactorsSettings(ComponentSettings):
+    """Embeddings of columns of the source's annotation (factors), as a part of token embeddings or added to them.
+
+    Needs what the columns come with: tags (lemma, upos, xpos, feats), dependencies (deprel) or ccg.
+    """
+
+    bases = ("transformer", "recurrent")
+
+    columns: dict[str, Width]
+    """The columns, each with the width of its embeddings: lemma, upos, xpos, deprel, ccg, feats, one of the features in
+    this (feats.Number), or a column by a certain annotator of the data set (ANNOTATOR/COLUMN)."""
+    combine: Literal["concatenate", "add"] = "concatenate"
+    """concatenate: they are the last dimensions of token embeddings. add: their product with a matrix that is zero at
+    first is added, so that a model trained without factors can go on with them (`start_from`)."""
+    most: Count = 10_000
+    """Labels of a column with an embedding of their own, the most frequent ones; all others are unknown."""
+    random: bool = False
+    """A control: the labels of words are drawn at random, from as many, by the numbers of sentence and word."""
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise ValueError("columns must name one at least, with its width: {upos: 10}")
+        for feature in self.needs["source"]:
+            feature_named(feature)
+
+    @property
+    def neutral_at_first(self) -> bool:
+        """Whether they are added."""
+        return self.combine == "add"
+
+    @property
+    def needs(self) -> Mapping[str, tuple[str, ...]]:
+        """The features that have the columns."""
+        features = {label: name for name, feature in FEATURES.items() for label in feature.labels}
+        return {"source": tuple(dict.fromkeys(features.get(column, column) for column in self.columns))}
+
+    def claims(self, model: TransformerSettings) -> tuple[str, ...]:
+        """Claim the last dimensions to concatenate; raise a `ValueError` if they leave none for the token."""
+        width = sum(self.columns.values())
+        if width >= model.width and self.combine == "concatenate":
+            raise ValueError(f"width {width} leaves nothing of a token's embedding of width {model.width}")
+        return ("source.embedding.last",) if self.combine == "concatenate" else ()
+
+
+@settings_class
 class SennrichHaddowSettings(ComponentSettings):
-    """GivenValue embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
+    """Token embeddings whose last dimensions embed the token's dependency label (S&H in bugliarello2020).
 
     Needs dependencies on the source side.
     """
 
-    bases = ("transformer", "recurrent")
+    bases = FactorsSettings.bases
     needs = SOURCE_TREES
 
     width: Width = 10
@@ -190,11 +236,14 @@ class SennrichHaddowSettings(ComponentSettings):
 
     ASSUMED: ClassVar = {"label of `</s>`": "It is a token without annotation, so it has a label of its own."}
 
+    @property
+    def factors(self) -> FactorsSettings:
+        """The same as factors."""
+        return FactorsSettings(columns={"deprel": self.width})
+
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the last dimensions; raise a `ValueError` if they leave none for the token."""
-        if self.width >= model.width:
-            raise ValueError(f"width {self.width} leaves nothing of a token's embedding of width {model.width}")
-        return ("source.embedding.last",)
+        """Claim the same as factors."""
+        return self.factors.claims(model)
 
 
 @settings_class
@@ -380,6 +429,7 @@ COMPONENTS = Registry[ComponentSettings](
     {
         "depparse": (DepParseSettings, "parser_heads.DepParse"),
         "diagonalparse": (DiagonalParseSettings, "parser_heads.DiagonalParse"),
+        "factors": (FactorsSettings, "label_inputs.Factors"),
         "head_selection": (HeadSelectionSettings, "head_selection.HeadSelection"),
         "label_head": (LabelHeadSettings, "label_inputs.LabelHead"),
         "multitask": (MultitaskSettings, "target_tags.Multitask"),

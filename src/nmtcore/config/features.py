@@ -2,10 +2,12 @@
 
 A data set's `syntax` names an annotator for each kind of annotation (`datasets.ANNOTATIONS`); a component or transform
 `needs` features. No feature has the name of an annotation.
-To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`.
+To add a feature: a line in `FEATURES`, and its column in `features/syntax.py`. Columns of annotations are features
+without a line (`feature_named`).
 To add a transform: its settings here, its class in `features/transforms/{kind}.py`, and both in `TRANSFORMS`.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -13,7 +15,8 @@ from typing import Any, ClassVar, Literal
 from nmtcore.config.corpora import Side
 from nmtcore.config.registry import Registry
 from nmtcore.config.training import TransformerSettings
-from nmtcore.config.typed import settings_class
+from nmtcore.config.typed import nearest, settings_class
+from nmtcore.layout import COLUMN, NAME
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +29,10 @@ class Feature:
     """The feature's columns in the feature file of the annotator."""
     labels: tuple[str, ...] = ()
     """The columns that hold label ids; each has a label vocabulary of the same name."""
+
+    def file_source(self, annotator: str) -> str:
+        """Return what its files are named after: its annotator or, if it is a stored column, ANNOTATOR.COLUMN."""
+        return annotator if self in FEATURES.values() else f"{annotator}.{stored_column(self.columns[0])}"
 
 
 FEATURES: dict[str, Feature] = {
@@ -40,6 +47,25 @@ FEATURES: dict[str, Feature] = {
     "ccg_tags": Feature(annotation="ccg", columns=("ccg",), labels=("ccg",)),
     "random_tags": Feature(annotation="ccg", columns=("random",), labels=("random",)),
 }
+
+WORD_COLUMNS = dict.fromkeys(("lemma", "upos", "xpos", "feats"), "tags") | {"deprel": "dependencies", "ccg": "ccg"}
+"""The columns of annotations that hold a string per word, each with the kind of annotation that it comes with."""
+
+
+def feature_named(name: str, *, where: str = "") -> Feature:
+    """Return one of `FEATURES`, or a column: lemma, feats, feats.NAME, ANNOTATOR/COLUMN. Else raise a `ValueError`."""
+    if name in FEATURES:
+        return FEATURES[name]
+    annotator, _, column = name.rpartition("/")
+    if not re.fullmatch(COLUMN, column) or (annotator and not re.fullmatch(NAME, annotator)):
+        raise ValueError(f"{where}unknown feature '{name}'. {nearest(name, [*FEATURES, *WORD_COLUMNS])}")
+    return Feature(annotation=WORD_COLUMNS[column.partition(".")[0]], columns=(name,), labels=(name,))
+
+
+def stored_column(name: str) -> str:
+    """Return the name in files of a column that may be that of a certain annotator."""
+    return name.rpartition("/")[2]
+
 
 LABEL_COLUMNS = tuple(column for feature in FEATURES.values() for column in feature.labels)
 """The columns that hold label ids."""
@@ -97,6 +123,9 @@ class ComponentSettings(ReaderSettings):
 
     trees: ClassVar[tuple[Trees, ...]] = ()
     """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
+
+    neutral_at_first: ClassVar[bool] = False
+    """Whether it changes nothing before it is trained, so that a model trained without it can go on with it."""
 
     gates_output: ClassVar[bool] = False
     """Whether it has a gate in the decoder, whose norm can be measured (`gates/`); a property if that depends."""

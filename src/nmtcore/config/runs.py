@@ -17,7 +17,7 @@ from nmtcore.config.corpora import (
     WordsSettings,
 )
 from nmtcore.config.datasets import CONTRAST, GOLD, TREEBANK
-from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings, Trees
+from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, TransformSettings, Trees, feature_named
 from nmtcore.config.training import (
     BASES,
     BaseSettings,
@@ -26,7 +26,7 @@ from nmtcore.config.training import (
     TrainingSettings,
     TreebankSettings,
 )
-from nmtcore.config.typed import Count, Seed, build, changed, nearest, plain, settings_class, unknown
+from nmtcore.config.typed import Count, Seed, build, changed, plain, settings_class, unknown
 from nmtcore.errors import shortened
 from nmtcore.layout import Layout, file_name
 
@@ -118,8 +118,7 @@ class RunSettings:
             raise ValueError(f"model: these are not settings of the base {self.base}")
         for side, features in self.features.items():
             for feature in features:
-                if feature not in FEATURES:
-                    raise ValueError(f"features.{side}: unknown feature '{feature}'. {nearest(feature, FEATURES)}")
+                feature_named(feature, where=f"features.{side}: ")
 
     def parameter_count(self, sizes: Mapping[str, int]) -> int:
         """Count the parameters of the run's model, small components left out; tied ones count once.
@@ -177,8 +176,9 @@ class RunSettings:
         """Return the names of the feature files to read of a split."""
         sides, features = self.sides_of(split), self.split_features(split)
         files = [file_name("tokens", split=split, side=side) for side in sides]
-        annotators = ((side, annotator) for side in sides for annotator in features.get(side, {}).values())
-        files += [file_name("syntax", split=split, side=side, annotator=annotator) for side, annotator in annotators]
+        annotators = ((side, *entry) for side in sides for entry in features.get(side, {}).items())
+        sources = ((side, feature_named(feature).file_source(annotator)) for side, feature, annotator in annotators)
+        files += [file_name("syntax", split=split, side=side, annotator=source) for side, source in sources]
         linearised_parses = self.linearised_parses_file(split)
         return list(dict.fromkeys([*files, *([linearised_parses] if linearised_parses else [])]))
 
@@ -189,11 +189,11 @@ class RunSettings:
         return file_name("linearised", split=split, annotator=self.linearised_by)
 
     def label_files(self, layout: Layout) -> dict[str, dict[str, str]]:
-        """Return the label vocabularies of the run's features, by side and annotator."""
+        """Return the label vocabularies of the run's features, by side and what they are named after."""
         return {
             side: {
-                annotator: layout.path("labels", dataset=self.dataset, annotator=annotator, side=side)
-                for annotator in annotators.values()
+                source: layout.path("labels", dataset=self.dataset, annotator=source, side=side)
+                for source in (feature_named(name).file_source(annotator) for name, annotator in annotators.items())
             }
             for side, annotators in self.features.items()
         }

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from nmtcore.annotation.labels import read_labels
+from nmtcore.config.features import stored_column
 from nmtcore.config.runs import RunSettings
 from nmtcore.features.examples import (
     Examples,
     LinearisedParses,
     concatenate,
-    group_by_annotator,
+    group_by_file,
     labels_of,
     load_examples,
     load_linearised_parses,
@@ -86,12 +87,13 @@ def load_sources(
 def load_run_labels(run: RunSettings, files: Mapping[str, Mapping[str, str | Path]]) -> dict[str, dict[str, list[str]]]:
     """Read the label vocabularies of the features that a run reads, by side, from the files of their annotators.
 
-    `files` has the paths by side and annotator.
+    `files` has the paths by side and what they are named after.
     """
     labels: dict[str, dict[str, list[str]]] = {}
     for side, annotators in run.features.items():
         labels[side] = {}
-        for annotator, features in group_by_annotator(annotators).items():
-            vocabularies = read_labels(Path(files[side][annotator]))
-            labels[side] |= {name: vocabularies[name] for name in labels_of(features)}
+        for source, features in group_by_file(annotators).items():
+            columns = {name: stored_column(name) for name in labels_of(features)}
+            vocabularies = read_labels(Path(files[side][source]), list(columns.values()))
+            labels[side] |= {name: vocabularies[column] for name, column in columns.items()}
     return labels

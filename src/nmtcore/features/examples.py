@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from nmtcore.config.corpora import SIDES
-from nmtcore.config.features import FEATURES
+from nmtcore.config.features import FEATURES, feature_named, stored_column
 from nmtcore.features.ragged import Ragged, concatenate_columns
 from nmtcore.layout import file_name
 from nmtcore.parquet import check_ids, read_batches
@@ -40,13 +40,11 @@ def features_of(annotation_names: Iterable[str]) -> tuple[str, ...]:
 
 
 def columns_of(features: Iterable[str]) -> dict[str, np.dtype]:
-    """Return the columns of some features with their types, in the order of `FEATURES`."""
-    selected = set(features)
+    """Return the columns of some features with their types, in the order of `FEATURES`; other features follow."""
     return {
         column: np.dtype(np.float32 if column in FLOATS else np.int32)
-        for name, feature in FEATURES.items()
-        if name in selected
-        for column in feature.columns
+        for name in _in_order(features)
+        for column in feature_named(name).columns
     }
 
 
@@ -58,16 +56,24 @@ def syntax_schema(features: Iterable[str]) -> pa.Schema:
     all others         ids of labels (see `annotation.labels`)
     """
     fields = [
-        pa.field(column, pa.list_(pa.from_numpy_dtype(dtype)), nullable=False)
+        pa.field(_name_in_file(column), pa.list_(pa.from_numpy_dtype(dtype)), nullable=False)
         for column, dtype in columns_of(features).items()
     ]
     return pa.schema([_ID, *fields])
 
 
 def labels_of(features: Iterable[str]) -> tuple[str, ...]:
-    """Name the label vocabularies of some features, in the order of `FEATURES`."""
+    """Name the label vocabularies of some features, in the order of `columns_of`."""
+    return tuple(label for name in _in_order(features) for label in feature_named(name).labels)
+
+
+def _name_in_file(column: str) -> str:
+    return stored_column(column).replace(".", "_")  # Parquet's names of columns have no dots
+
+
+def _in_order(features: Iterable[str]) -> list[str]:
     selected = set(features)
-    return tuple(label for name, feature in FEATURES.items() if name in selected for label in feature.labels)
+    return [*(name for name in FEATURES if name in selected), *sorted(selected - FEATURES.keys())]
 
 
 NO_WORD = -1
@@ -195,11 +201,16 @@ def load_examples(
 
     for side in SIDES if target else SIDES[:1]:
         columns = read(file_name("tokens", split=split, side=side), _TOKENS)
-        for annotator, names in group_by_annotator((features or {}).get(side, {})).items():
-            syntax = file_name("syntax", split=split, side=side, annotator=annotator)
+        for source, names in group_by_file((features or {}).get(side, {})).items():
+            syntax = file_name("syntax", split=split, side=side, annotator=source)
             columns |= read(syntax, columns_of(names))
         sides[side] = SideExamples.of(columns)
     return Examples(id=next(iter(ids.values())), **sides)
+
+
+def group_by_file(annotators: Mapping[str, str]) -> dict[str, list[str]]:
+    """Turn {feature: annotator} into {what their file is named after: [feature, ...]}."""
+    return group_by_annotator({name: feature_named(name).file_source(by) for name, by in annotators.items()})
 
 
 def group_by_annotator(annotators: Mapping[str, str]) -> dict[str, list[str]]:
@@ -218,9 +229,9 @@ def read_columns(
     The first batch is empty. Raises `UserError` if a column is missing.
     """
     yield np.zeros(0, np.int64), {name: Ragged.from_lists([], dtype) for name, dtype in types.items()}
-    for batch in read_batches(path, columns=["id", *types], start=start, stop=stop):
+    for batch in read_batches(path, columns=["id", *map(_name_in_file, types)], start=start, stop=stop):
         ids = batch.column("id").to_numpy(zero_copy_only=False)
-        yield ids, {name: ragged_column(batch.column(name), dtype) for name, dtype in types.items()}
+        yield ids, {name: ragged_column(batch.column(_name_in_file(name)), dtype) for name, dtype in types.items()}
 
 
 def ragged_column(column: pa.ListArray, dtype: np.dtype) -> Ragged:

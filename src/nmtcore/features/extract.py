@@ -52,23 +52,25 @@ def extract_syntax(
     labels: Path,
     tokens: Path,
     output: Path,
-    annotation_names: Sequence[str],
     side: str,
+    annotation_names: Sequence[str] = (),
+    column: str | None = None,
     selection: Path | None = None,
 ) -> None:
-    """Write the features computed from `annotation_names` for the sentences of `tokens`, as `syntax_schema`.
+    """Write the features made from `annotation_names`, or a `column`, for the sentences of `tokens` (`syntax_schema`).
 
     The rows of `annotation` that `selection` keeps must be the pairs of `tokens`, in the same order. Raises
     `UserError`, naming the pair, if they are not, or if words or heads do not match.
     """
-    features = features_of(annotation_names)
+    features = (column,) if column else features_of(annotation_names)
     if not features:
         names = " and ".join(annotation_names)
         raise UserError(f"{output}: no features are computed from {names}; request the annotation file instead.")
-    vocabularies = read_labels(labels)
+    vocabularies = read_labels(labels, [column]) if column else read_labels(labels)
+    columns = [column.partition(".")[0]] if column else ANNOTATION_COLUMNS
     streams = (
         read_batches(tokens, columns=["id", "word_of_subword"]),
-        selected_batches(annotation, selection, columns=["id", *ANNOTATION_COLUMNS]),
+        selected_batches(annotation, selection, columns=["id", *columns]),
     )
     with row_writer(output, syntax_schema(features)) as writer:
         for subwords, trees in paired_streams(*streams, files=(tokens, annotation)):

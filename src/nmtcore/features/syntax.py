@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists
+from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL, UNKNOWN_LABEL, label_lists, replace_values
 from nmtcore.errors import UserError
-from nmtcore.features.examples import syntax_schema, words_per_sentence
+from nmtcore.features.examples import columns_of, syntax_schema, words_per_sentence
 from nmtcore.features.ragged import Ragged
 from nmtcore.syntax.random_syntax import random_tags
 from nmtcore.syntax.trees import NO_GOVERNOR, governors_of, heads_of
@@ -84,9 +84,8 @@ def syntax_batch(words: AnnotatedWords, features: Sequence[str]) -> pa.RecordBat
     """
     schema, offsets = syntax_schema(features), pa.array(words.offsets, pa.int32())
     lists = [
-        pa.ListArray.from_arrays(offsets, pa.array(column_of(words, field.name), field.type.value_type))
-        for field in schema
-        if field.name != "id"
+        pa.ListArray.from_arrays(offsets, pa.array(column_of(words, column), pa.from_numpy_dtype(dtype)))
+        for column, dtype in columns_of(features).items()
     ]
     return pa.RecordBatch.from_arrays([words.annotation.column("id"), *lists], schema=schema)
 
@@ -134,10 +133,6 @@ COLUMNS: dict[str, Callable[[AnnotatedWords], np.ndarray]] = {
 
 
 def lookup_label_ids(labels: pa.ListArray, vocabulary: Sequence[str]) -> pa.ListArray:
-    """Look up the ids of labels: `UNKNOWN_LABEL` if missing, `NO_LABEL` for null; null lists stay null."""
-    encoded = labels.flatten().dictionary_encode()
-    type_ids = pc.index_in(encoded.dictionary, value_set=pa.array(vocabulary, pa.string())).fill_null(UNKNOWN_LABEL)
-    ids = type_ids.take(encoded.indices).fill_null(NO_LABEL)
-    lengths = labels.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int32())
-    return pa.ListArray.from_arrays(offsets, ids, mask=labels.is_null())
+    """Look up the ids of labels: `UNKNOWN_LABEL` if missing; null labels and null lists stay null."""
+    value_set = pa.array(vocabulary, pa.string())
+    return replace_values(labels, lambda types: pc.index_in(types, value_set=value_set).fill_null(UNKNOWN_LABEL))

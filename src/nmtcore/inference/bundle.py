@@ -25,7 +25,7 @@ from nmtcore.annotation.labels import read_labels
 from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import SIDES
 from nmtcore.config.datasets import ANNOTATORS
-from nmtcore.config.features import FEATURES
+from nmtcore.config.features import feature_named
 from nmtcore.config.registry import has_own, is_same_code, own_checksums, own_path
 from nmtcore.config.runs import RunSettings, run_from_json, run_to_json
 from nmtcore.config.training import DecodingSettings
@@ -229,7 +229,9 @@ def new_model(
 
 def _with_parser(run: RunSettings, parser: Mapping[str, Any]) -> RunSettings:
     """Let a parser annotate new text in place of the annotators of a run."""
-    needed = {FEATURES[feature].annotation for feature in run.inference_features["source"]}
+    features = run.inference_features["source"].items()
+    features = {name: by for name, by in features if "/" not in name or run.annotators[by]["tool"] == "existing"}
+    needed = {feature_named(feature).annotation for feature in features}
     if not needed:
         raise UserError(f"The system {run.system} reads no syntax of the source, so it needs no parser.")
     settings = ANNOTATORS.build(parser, where="parser")
@@ -238,7 +240,7 @@ def _with_parser(run: RunSettings, parser: Mapping[str, Any]) -> RunSettings:
             f"The system {run.system} reads {annotation} of the source side, which the parser {dict(parser)} does not "
             "give: name another."
         )
-    return replace(run, annotators=dict.fromkeys(run.annotators, parser))
+    return replace(run, annotators=run.annotators | dict.fromkeys(features.values(), parser))
 
 
 def load_initial_weights(
@@ -247,7 +249,8 @@ def load_initial_weights(
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
-    label vocabularies. Raises `UserError` if bases, shapes, vocabularies or labels differ.
+    label vocabularies. Components that are neutral at first may be new. Raises `UserError` if bases, shapes,
+    vocabularies or labels differ.
     """
     _check_files(folder)
     same_base = read_json(folder / "run.json")["base"] == run.base
@@ -262,7 +265,8 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    _load_weights(model, folder)
+    added = (number for number, settings in enumerate(run.components.values()) if settings.neutral_at_first)
+    _load_weights(model, folder, new=tuple(f"components.{number}." for number in added))
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -326,8 +330,9 @@ def _check_own_code(folder: Path) -> None:
             )
 
 
-def _load_weights(model: TranslationModel, folder: Path) -> None:
+def _load_weights(model: TranslationModel, folder: Path, *, new: tuple[str, ...] = ()) -> None:
     weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
+    saved = {name: tensor for name, tensor in weights.items() if name.startswith(new)} | saved
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

@@ -16,7 +16,7 @@ from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence,
 from nmtcore.annotation.existing import Given
 from nmtcore.annotation.shards import annotation_batch
 from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings, ExistingSettings
-from nmtcore.config.features import FEATURES
+from nmtcore.config.features import feature_named
 from nmtcore.config.runs import RunSettings
 from nmtcore.corpus.formats.conllu import parse_sentence, sentences
 from nmtcore.corpus.text_lines import BadRow, Input, clean_lines, decode
@@ -231,7 +231,7 @@ class TextReader:
 def _check_in_conllu(features: Iterable[str]) -> None:
     """Raise `UserError` if features are made from annotations that CoNLL-U has no columns for."""
     for feature in features:
-        if (annotation := FEATURES[feature].annotation) not in ("dependencies", "tags"):
+        if (annotation := feature_named(feature).annotation) not in ("dependencies", "tags"):
             raise UserError(
                 f"The model reads {annotation} of the source side, which came with its corpus (the annotator "
                 "'existing') and which a CoNLL-U file does not have: use a model of a system without it."

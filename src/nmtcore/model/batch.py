@@ -6,14 +6,13 @@ Shapes: B sentences, J subwords, N target tokens, S source, T target, W words.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nmtcore.annotation.labels import LABEL_SPECIALS, NO_LABEL
-from nmtcore.errors import UserError
+from nmtcore.annotation.labels import NO_LABEL, UNKNOWN_LABEL
 from nmtcore.features.examples import NO_WORD, Examples, SideExamples
 from nmtcore.model.losses import TRANSLATION, at_least_fp32
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD
@@ -35,6 +34,8 @@ class BatchArrays:
     """Length of the prefix. Subword i of a sentence is in column `offset + i`."""
     target: "BatchArrays | None" = None
     """The same of the targets, as they are to be generated: without `<s>`. None if there are none."""
+    ids_B: np.ndarray | None = None
+    """The ids of the sentences; None for targets."""
     extra: dict[str, np.ndarray] = field(default_factory=dict)
     """The arrays that components add."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -42,13 +43,13 @@ class BatchArrays:
 
     @classmethod
     def of(
-        cls, side: SideExamples, *, prefix: Sequence[int] = (), target: "BatchArrays | None" = None
+        cls, side: SideExamples, *, prefix: Sequence[int] = (), **others: "BatchArrays | np.ndarray | None"
     ) -> "BatchArrays":
         """Pad one side of examples."""
         width = len(prefix) + int(side.ids.lengths.max(initial=0)) + 1
         tokens_BS = side.ids.padded(fill=PAD, width=width, offset=len(prefix)).astype(np.int64)
         tokens_BS[:, : len(prefix)] = prefix
-        arrays = cls(tokens_BS=tokens_BS, examples=side, offset=len(prefix), target=target)
+        arrays = cls(tokens_BS=tokens_BS, examples=side, offset=len(prefix), **others)
         tokens_BS[np.arange(len(tokens_BS)), arrays.ends_B] = EOS
         return arrays
 
@@ -146,7 +147,7 @@ def make_batch(
 
     chosen, prefix = examples.take(rows_B), [i for component in components for i in component.source_prefix]
     target = None if chosen.target is None else BatchArrays.of(chosen.target)
-    arrays = BatchArrays.of(chosen.source, prefix=prefix, target=target)
+    arrays = BatchArrays.of(chosen.source, prefix=prefix, target=target, ids_B=chosen.id)
     if target is not None:
         arrays.counts[TRANSLATION] = int(target.mask_BS.sum())
     for component in components:
@@ -171,29 +172,14 @@ def make_batch(
     return batch
 
 
-def label_vocabulary(
-    labels: LabelVocabularies, label_column: str, *, name: str, side: Literal["source", "target"] = "source"
-) -> Sequence[str]:
-    """Return the label vocabulary of one side's column of the feature files ("deprel"...).
-
-    `name` is the component's. Raises UserError if there are no such labels.
-    """
-    vocabulary = labels.get(side, {}).get(label_column, ())
-    if len(vocabulary) > len(LABEL_SPECIALS):
-        return vocabulary
-    raise UserError(
-        f"{name} reads the {label_column} of the {side}'s words, but there are no such labels. Name an annotator that "
-        "provides them in `syntax` of the data set, and run the workflow again."
-    )
-
-
 def token_label_ids(arrays: BatchArrays, label_column: str, *, label_count: int) -> np.ndarray:
     """Return the label id of every token of `arrays.tokens_BS`: (B, S), int64, `NO_LABEL` for padding.
 
     Every subword of a word has the word's label. Ids 0 to L-1, where L is `label_count`, are those of the vocabulary
-    (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix.
+    (`NO_LABEL`, `UNKNOWN_LABEL`...), L is `</s>`, and L+1 is any prefix. A larger id of a word is `UNKNOWN_LABEL`.
     """
     ids_BS = arrays.of_words(label_column, fill=NO_LABEL).astype(np.int64)
+    ids_BS[ids_BS >= label_count] = UNKNOWN_LABEL
     ids_BS[:, : arrays.offset] = label_count + 1
     ids_BS[np.arange(len(ids_BS)), arrays.ends_B] = label_count
     return ids_BS

@@ -41,20 +41,18 @@ def build_model(
         source_size=source_size,
         target_size=target_size,
         joint=run.segmentation.joint,
-        components=[*build_components(run.components, run.model, labels), *observers],
+        components=[*build_components(run.components, run.model, labels, dataset=run.dataset), *observers],
     )
     initialise_model(model, run.training.initialisation, run.training.uniform_range)
     return model
 
 
 def build_components(
-    settings: Mapping[str, ComponentSettings], model: BaseSettings, labels: LabelVocabularies | None = None
+    settings: Mapping[str, ComponentSettings], model: BaseSettings, labels: LabelVocabularies | None = None, **of: str
 ) -> list[Component]:
-    """Build a model's components from their settings, which are keyed by the components' names; keep the order."""
-    return [
-        COMPONENTS.configured(COMPONENTS.name_of(entry))(entry, Build(name=name, model=model, labels=labels or {}))
-        for name, entry in settings.items()
-    ]
+    """Build a model's components from settings, which are keyed by their names, in order; `of` is the `dataset`."""
+    builds = {name: Build(name=name, model=model, labels=labels or {}, **of) for name in settings}
+    return [COMPONENTS.configured(COMPONENTS.name_of(entry))(entry, builds[name]) for name, entry in settings.items()]
 
 
 def initialise_model(

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from nmtcore.config.components import COMPONENTS
-from nmtcore.config.features import FEATURES, ComponentSettings
+from nmtcore.config.features import LABEL_COLUMNS, ComponentSettings
 from nmtcore.config.training import BASES, TrainingSettings
 from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.ragged import Ragged
@@ -31,9 +31,7 @@ _UD_LABELS = {
     "xcomp",
 }
 _LABELS = {
-    name: ["<none>", "<unk>", *_UD_LABELS.get(name, "a b c").split()]
-    for feature in FEATURES.values()
-    for name in feature.labels
+    name: ["<none>", "<unk>", *_UD_LABELS.get(name, "a b c").split()] for name in (*LABEL_COLUMNS, "lemma", "feats")
 }
 RANDOM_LABELS = {"source": _LABELS, "target": _LABELS}
 """Label vocabularies of all columns of the feature files that have labels, by side; parts of speech and relations are
@@ -62,15 +60,16 @@ def _random_side(random: np.random.Generator, count: int, longest: int) -> SideE
 
 def random_features(random: np.random.Generator, subword_counts: Sequence[np.ndarray]) -> dict[str, Ragged]:
     """Draw the columns of a feature file, consistent with each other; `subword_counts` has the subwords per word."""
-    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position", *_LABELS)}
+    columns: dict[str, list] = {name: [] for name in ("governor", "parent_position", *LABEL_COLUMNS)}
     for counts in subword_counts:
         governors = _draw_governors(random, len(counts))
         parents = [word if governor < 0 else governor for word, governor in enumerate(governors)]
         columns["governor"].append(governors)
         columns["parent_position"].append((np.cumsum(counts) - (counts + 1) / 2)[parents])
         annotated = governors[0] != NO_GOVERNOR
-        for name, labels in _LABELS.items():
-            columns[name].append(random.integers(1, len(labels), len(counts)) * annotated)
+        for name in LABEL_COLUMNS:
+            columns[name].append(random.integers(1, len(_LABELS[name]), len(counts)) * annotated)
+    columns |= {"lemma": columns["xpos"], "feats": columns["ccg"]}
     dtypes = {"parent_position": np.float32}
     return {name: Ragged.from_lists(lists, dtypes.get(name, np.int32)) for name, lists in columns.items()}
 

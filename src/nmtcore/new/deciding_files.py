@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nmtcore.config.features import FEATURES
+from nmtcore.config.features import feature_named
 from nmtcore.config.files import Layer, Place
 from nmtcore.config.project import REPOSITORY, Project
 from nmtcore.config.runs import RunSettings, run_to_json
@@ -53,7 +53,8 @@ def _place_in_files(place: Place) -> Place:
     section, *keys = place
     if section == "features":
         side, feature = keys
-        return ("syntax", side, FEATURES[feature].annotation)
+        annotator = feature.rpartition("/")[0]
+        return ("annotators", annotator) if annotator else ("syntax", side, feature_named(feature).annotation)
     return ("external",) if section == "external" else place
 
 

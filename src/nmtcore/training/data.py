@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 
 from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.features import FEATURES
+from nmtcore.config.features import feature_named
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
@@ -161,7 +161,7 @@ def unannotated(side: SideExamples, feature: str) -> np.ndarray:
     """Mark (bool, one entry per sentence) the sentences with words none of which has a value of `feature`."""
     is_tree = feature == "trees"
     annotated = np.zeros(len(side), dtype=bool)
-    for column in ("governor",) if is_tree else FEATURES[feature].labels:
+    for column in ("governor",) if is_tree else feature_named(feature).labels:
         annotated |= side.features[column].count_other_values(NO_GOVERNOR if is_tree else NO_LABEL) > 0
     return ~annotated & (side.ids.offsets[1:] > side.ids.offsets[:-1])
 

@@ -13,6 +13,8 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from torch import Tensor, nn
 
+from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.errors import UserError
 from nmtcore.model.batch import BatchArrays, LabelVocabularies
 
 Stack = Literal["encoder", "decoder", "cross"]
@@ -82,7 +84,24 @@ class Build:
     """Unique in the model: the key of its loss, count, notes and extras."""
     model: Any = None
     """The settings of the model."""
+    dataset: str = "the data set"
+    """The name of the data set, for messages."""
     labels: LabelVocabularies = field(default_factory=dict)
+
+    def label_vocabulary(self, column: str, *, side: Literal["source", "target"] = "source") -> Sequence[str]:
+        """Return the label vocabulary of one side's column of the feature files ("deprel"...).
+
+        Raises UserError, naming the columns that have labels, if this one has none.
+        """
+        vocabularies = self.labels.get(side, {}).items()
+        columns = {name: labels for name, labels in vocabularies if len(labels) > len(LABEL_SPECIALS)}
+        if column in columns:
+            return columns[column]
+        raise UserError(
+            f"{self.name} reads the {column} of the {side}'s words, but there are no such labels in {self.dataset}, "
+            f"only {', '.join(sorted(columns)) or 'none'}. Name an annotator that provides them in `syntax` of the "
+            "data set, and run the workflow again."
+        )
 
 
 class Component(nn.Module, Generic[Note]):

@@ -13,7 +13,7 @@ from nmtcore.annotation.labels import NO_LABEL
 from nmtcore.config.components import MultitaskSettings, TagAttentionSettings, TargetTagSettings
 from nmtcore.config.features import FEATURES
 from nmtcore.features.examples import NO_WORD
-from nmtcore.model.batch import BatchArrays, label_vocabulary, token_label_ids
+from nmtcore.model.batch import BatchArrays, token_label_ids
 from nmtcore.model.components.base import Build, Component, Context
 from nmtcore.model.linear import Linear, linear
 from nmtcore.model.losses import at_least_fp32
@@ -47,7 +47,7 @@ class TargetTags(Component[Tensor]):
     def __init__(self, settings: TargetTagSettings, build: Build) -> None:
         super().__init__(settings, build)
         (self.label_column,) = FEATURES[settings.tags].labels
-        vocabulary = label_vocabulary(build.labels, self.label_column, name=build.name, side="target")
+        vocabulary = build.label_vocabulary(self.label_column, side="target")
         self.label_count = len(vocabulary)
         self.tag_names = (*vocabulary, END_TAG, START_TAG)
         self._epoch = 1
