@@ -7,18 +7,9 @@ from typing import Any, NamedTuple
 
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.measures import measured_source
-from nmtcore.tables.runs import log_source
+from nmtcore.tables.runs import log_source, model_source, sharpness_source
 from nmtcore.tables.sizes import test_annotations
 from nmtcore.tables.trees import trees_source
-
-
-def _check_model(cell_files: CellFiles, lacks: str) -> None:
-    """Raise `Unmeasurable` if there is no model that translates the cell's split."""
-    cell = cell_files.cell
-    if cell_files.runs is None:
-        raise Unmeasurable(cell.reason or f"{cell.system} is no system")
-    if cell_files.run.external is not None or cell_files.test not in cell_files.run.tests:
-        raise Unmeasurable(lacks.format(split=cell.test))
 
 
 def attention_source(cell_files: CellFiles) -> Source:
@@ -27,30 +18,17 @@ def attention_source(cell_files: CellFiles) -> Source:
     `encoder_heads`: whether the encoder has attention heads (a transformer's has); `claimed`: those that components
     compute or train.
     """
-    _check_model(cell_files, "it has no model, or {split} is no test")
-    run, split = cell_files.run, cell_files.test
+    lacks = "it has no model, or {split} is no test"
+    source = model_source(cell_files, "attention", lacks, suits=lambda run: True, first=True)
+    run, split = cell_files.run, source["split"]
     parsed = run.tree_annotator is not None and split in run.parsed_tests
     trees = cell_files.path("annotation", split=split, annotator=run.tree_annotator, side="source") if parsed else None
     return {
-        "files": {
-            "attention": cell_files.by_seed("attention", first=True, split=split),
-            "pairs": cell_files.path("pairs", split=split),
-            "trees": trees,
-        },
+        "files": {**source["files"], "pairs": cell_files.path("pairs", split=split), "trees": trees},
         "split": split,
         "encoder_heads": run.base == "transformer",
         "claimed": sorted(run.claimed_heads),
     }
-
-
-def sharpness_source(cell_files: CellFiles) -> Source:
-    """Return the attention of all seeds of a run whose encoder has attention heads."""
-    lacks = "its encoder has no attention heads"
-    _check_model(cell_files, lacks)
-    if cell_files.run.base != "transformer":
-        raise Unmeasurable(lacks)
-    files = {"attention": cell_files.by_seed("attention", split=cell_files.test)}
-    return {"files": files, "split": cell_files.test, "claimed": sorted(cell_files.run.claimed_heads)}
 
 
 def examples_source(cell_files: CellFiles) -> Source:

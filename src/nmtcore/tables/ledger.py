@@ -27,6 +27,7 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import MARGIN, Cell, Claim, PlannedTable, trained_name
+from nmtcore.tables.kinds import KINDS
 from nmtcore.tables.measures import is_amount, measure_label
 from nmtcore.tables.parts import claimed_part, parts_of
 from nmtcore.tables.query import Frame, Results, Row, plain_row, rows_by
@@ -88,6 +89,9 @@ def claim_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
 def _names(claim: Claim, cell: Cell, baseline: Cell) -> Row:
     """Name what is compared, and with what."""
     row, other = (trained_name(one, claim.system.tested) for one in (cell, baseline))
+    if claim.compares == "difference":
+        measured = ((baseline.item, cell.item), (measure_label(baseline.measure), measure_label(cell.measure)))
+        other = ", ".join([other, *(theirs for theirs, ours in measured if theirs != ours)])
     if claim.compares == "gains":
         beyond = claim.terms[2][1]
         gain = f"gain on {beyond.item if beyond.item != cell.item else beyond.tested}"
@@ -115,11 +119,13 @@ def _claimed(table: PlannedTable, results: Results, claim: Claim, cell: Cell, ba
             return plain_row(cell) | {"reason": f"{one.runs} and {other.runs} are not tested on the same sentences"}
     parts, reason = [], ""
     for one in cells:
-        name, rows_B = (None, None) if one.item is None else claimed_part(parts_of(table, results, one), one.item)
-        if one.item is not None and rows_B is None:
+        # What a column of a grid names is measured, and no part of the test.
+        is_part = one.item is not None and not KINDS[table.table_kind].is_grid
+        name, rows_B = claimed_part(parts_of(table, results, one), one.item) if is_part else (None, None)
+        if is_part and rows_B is None:
             noun = "subset by length" if table.table_kind == "lengths" else "construction"
             return plain_row(cell) | {"reason": f"{one.item} is no {noun}"}
-        if one.item is not None and len(rows_B) < FEW:
+        if is_part and len(rows_B) < FEW:
             reason = (
                 f"the subset ({name}) has {len(rows_B):,} of the test's sentences, and fewer than {FEW} are too few"
             )

@@ -7,6 +7,7 @@ what counts in each sentence.
 
 from collections.abc import Callable
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nmtcore.config.assembly import MissingAnnotation
@@ -86,16 +87,13 @@ def _attachment(name: str, label: str, *also: str, chains: bool = False, notes: 
 
 
 def _induction(name: str, label: str, *also: str) -> Measure:
-    return Measure(
-        name,
-        label,
-        trees.induction_source,
-        counts=trees.treebank_counts,
-        lacks=trees.without_words,
-        digits=1,
-        also=also,
-        notes=trees.INDUCTION_NOTES,
-    )
+    shared = {"counts": trees.treebank_counts, "lacks": trees.without_words, "notes": trees.INDUCTION_NOTES}
+    return Measure(name, label, trees.induction_source, digits=1, also=also, **shared)
+
+
+def _productions(name: str, label: str, values: Any = trees.tag_shares) -> Measure:
+    source, lacks, notes = trees.production_source, trees.without_shares, trees.PRODUCTION_NOTES
+    return Measure(name, label, source, values, lacks=lacks, digits=1, notes=notes, is_amount=True)
 
 
 def _log(name: str, label: str, *, digits: int = 0, notes: str = runs.LOG_NOTES, content: Any = "mean") -> Measure:
@@ -103,8 +101,10 @@ def _log(name: str, label: str, *, digits: int = 0, notes: str = runs.LOG_NOTES,
     return Measure(name, label, runs.log_source, values, digits=digits, notes=notes, content=content, is_amount=True)
 
 
-def _gates(name: str, label: str, *also: str, column: str = "", digits: int = 1) -> Measure:
-    values, notes = partial(runs.gate_numbers, column or name), runs.GATE_NOTES if also else ""
+def _gates(
+    name: str, label: str, *also: str, column: str = "", digits: int = 2, notes: str = "", values: Any = None
+) -> Measure:
+    values = values or partial(runs.gate_numbers, column or name)
     return Measure(
         name,
         label,
@@ -116,6 +116,12 @@ def _gates(name: str, label: str, *also: str, column: str = "", digits: int = 1)
         notes=notes,
         is_amount=True,
     )
+
+
+def _sharpness(name: str, joined: Callable[[list[float]], float]) -> Measure:
+    values = partial(runs.sharpness, joined)
+    label, notes = name.replace("_", " "), runs.SHARPNESS_NOTES
+    return Measure(name, label, runs.layer_source, values, digits=3, notes=notes)
 
 
 def _setting(name: str) -> Measure:
@@ -138,14 +144,28 @@ _MEASURES = (
     _induction("undirected", "undirected over gold edges", "undirected_predicted_edges"),
     _induction("undirected_predicted_edges", "undirected over predicted edges"),
     Measure(
-        "share", "share", trees.production_source, trees.tag_shares, lacks=trees.without_shares, digits=1,
-        notes=trees.PRODUCTION_NOTES, is_amount=True,
+        "agreement", "agreement", trees.agreement_source, counts=trees.agreement_counts, digits=1,
+        notes=trees.AGREEMENT_NOTES,
     ),
-    _gates("highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm"),
-    _gates("highest_share", "highest, %", column="share", digits=2),
-    _gates("tag_words", "words, %", column="words", digits=2),
-    _gates("tag_subwords", "subwords, %", column="subwords", digits=2),
+    _productions("share", "share"),
+    _productions("head_share", "share of heads"),
+    _productions("gold_distance", "distance from gold", trees.gold_distances),
+    _sharpness("sharpness", fmean),
+    _sharpness("least_sharp_head", min),
+    _gates(
+        "highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm", digits=1, notes=runs.GATE_NOTES,
+    ),
+    _gates("highest_share", "highest, %", column="share"),
+    _gates("highest_by_chance", "by chance, %", column="chance", notes=runs.CHANCE_NOTES),
+    _gates("highest_distance", "distance", values=partial(runs.gate_distance, 0)),
+    _gates("distance_by_chance", "distance by chance", values=partial(runs.gate_distance, 1)),
+    _gates("tag_words", "words, %", column="words"),
+    _gates("tag_subwords", "subwords, %", column="subwords"),
     _gates("tag_norm", "mean norm", column="norm", digits=3),
+    Measure(
+        "early_bleu", f"BLEU, first {runs.EARLY} validations", runs.log_source, partial(runs.facts, "early_bleu"),
+        digits=2, notes=runs.EARLY_NOTES,
+    ),
     _log("first_loss", "loss, first", digits=2),
     _log("last_loss", "loss, last", digits=2),
     _log("updates", "updates"),

@@ -288,7 +288,7 @@ class _Reader:
             for mark in cell.marks if cell.column == column.column else ():
                 position, level = MARKS[mark]
                 baseline = self._claimed(self.grid.baselines[position], column, None)
-                yield self._claim(replace(cell, item=None), baseline, level=level)
+                yield self._claim(replace(cell, item=column.item), baseline, level=level)
 
     def _said(self, columns: Sequence[Cell]) -> Iterator[Claim]:
         """Yield the claims of sentences: one per system, baseline, column and item; a slope has all systems."""
@@ -344,9 +344,9 @@ class _Reader:
         return replace(self._claim(*pairs[0], controls=(), **says), pairs=pairs, difference=stated)
 
     def _claimed(self, row: str, column: Cell, item: str | None) -> Cell:
-        """Return the cell of a claim, also of a system that has no row."""
+        """Return the cell of a claim, also of a system that has no row; without an item, it has that of its column."""
         known = self.cells.get((row, column.column))
-        return replace(known or self._cell(Cell(row=row, system=row_system(row)), column), item=item)
+        return replace(known or self._cell(Cell(row=row, system=row_system(row)), column), item=item or column.item)
 
     def _claim(self, system: Cell, baseline: Cell, controls: Sequence[str] | None = None, **values: Any) -> Claim:
         """Make a claim about two cells; by default, the difference is theirs, and the controls are `_controls`."""
@@ -473,13 +473,21 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
         if not (claim.systems or grid.system) or not baselines:
             raise UserError(f"{where}: claims: '{claim.says}' lacks a system or a baseline.")
         compared = [[by_name[name] for name in names] for names in (claim.columns, claim.baseline_columns)]
-        measured = [[(cell.split, cell.metric, cell.item) for cell in cells] for cells in compared]
-        same_data = any(column.dataset == other.dataset for column, other in zip(*compared, strict=False))
-        if claim.baseline_columns and (measured[0] != measured[1] or same_data or claim.items):
+        alike = len(compared[0]) == len(compared[1]) and all(map(_can_be_compared, *compared))
+        if claim.baseline_columns and (claim.items or not alike):
             raise UserError(
                 f"{where}: claims: '{claim.says}': `baseline_columns` must be, for each of `columns`, the same column "
-                "of another data set, without `items`."
+                "of another data set, item or number that is no score of sentences, without `items`."
             )
+        if claim.items and KINDS[grid.kind].is_grid and "item" not in (grid.row, *grid.column.split("/")):
+            raise UserError(f"{where}: claims: '{claim.says}': `items` need rows or columns that name an item.")
+
+
+def _can_be_compared(column: Cell, other: Cell) -> bool:
+    """Return whether a claim may compare two columns: other data, another item, or other numbers without sentences."""
+    measures = [measure_named(cell.measure) for cell in (column, other)]
+    comparable = column.metric == other.metric or not any(own is not None and own.counts for own in measures)
+    return comparable and column.split == other.split and column.column != other.column
 
 
 def _check_sweep(grid: TableSettings, columns: Sequence[Cell], *, where: str) -> None:

@@ -236,7 +236,10 @@ class _Planner:
             return replace(cell, reason=str(error))
 
     def _baseline_runs(self, cell: Cell, column: Cell) -> str | None:
-        """Return the runs of the first baseline; times are relative to it, or to the first row if there is none."""
+        """Return the runs of the first baseline (of times, or of the first row), or of the system that a cell names."""
+        if cell.metric == "agreement":
+            is_system = cell.item in self.project.system_entries
+            return self._with_runs(self._cell(cell.item, replace(column, item=cell.item))).runs if is_system else None
         relative = cell.metric == "relative_time"
         compared = self.table.compared_with
         named = [compared.get(cell.system or "")] if compared else [*self.table.baselines]
@@ -335,8 +338,8 @@ class _Planner:
         return replace(planned, controls=tuple(self._control(*pair, claim, planned) for pair in claim.controls))
 
     def _claimed_source(self, cell: Cell) -> Cell:
-        """Add what a cell of a claim is measured from; a relative time needs the runs that it is relative to."""
-        relative = cell.metric == "relative_time"
+        """Add what a cell of a claim is measured from; some need the runs of another system, too."""
+        relative = cell.metric in ("relative_time", "agreement")
         return self._with_source(replace(cell, baseline_runs=self._baseline_runs(cell, cell)) if relative else cell)
 
     def _control(self, control: Cell, against: Cell, claim: Claim, planned: Claim) -> tuple[Cell, Cell]:
@@ -377,7 +380,8 @@ def _told_apart(claim: Claim, system: Cell, baseline: Cell, terms: Sequence[Cell
 
 
 def _is_same(cell: Cell, other: Cell) -> bool:
-    return (cell.runs, cell.test, cell.item) == (other.runs, other.test, other.item)
+    names = ("runs", "test", "item", "measure")
+    return all(getattr(cell, name) == getattr(other, name) for name in names)
 
 
 def table_frames(project: Project, *, paper: str = "", folder: str = "") -> list[str]:

@@ -1,8 +1,9 @@
-"""What is measured of runs: scores of translations and heads, gates by tag, and training from its log.
+"""What is measured of runs: scores of translations and heads, attention, gates by tag, and training from its log.
 
 Shapes: B sentences, F features.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean, median
@@ -16,6 +17,7 @@ from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nmtcore.config.runs import RunSettings
     from nmtcore.evaluation.counts import SentenceCounts
 
 UAS_NOTES = """
@@ -29,6 +31,22 @@ Highest: sentences whose highest gate norm (L2, of the gate with which a subword
 subword of a word with this tag, and their percentage of the tagged sentences, next to the tag's percentage of all words
 and of all subwords, and the mean norm at its subwords.
 """
+CHANCE_NOTES = """
+By chance: what is expected if a subword is drawn from each sentence. Distance: half the sum of the differences between
+the percentages of tags and those by chance, without their signs. End of sentence: where </s> is predicted.
+"""
+SHARPNESS_NOTES = """
+Sharpness: the mean, over the tokens of the first sentences of a test, of the largest weight in a row of attention, in
+all heads of a layer of the encoder. Least sharp head: in the head of the layer where that is lowest.
+"""
+
+END = "end of sentence"
+"""What tables call </s> among the tags of gates."""
+
+EARLY = 5
+"""The number of validations that are the start of training."""
+
+EARLY_NOTES = f"BLEU at the start of training: of dev, the mean over the first {EARLY} validations."
 
 LOG_NOTES = """
 Loss: translation loss per target token, with label smoothing, in the first and last line of the training log. Tokens/s:
@@ -112,15 +130,57 @@ def sentence_means(source: Source) -> list[float]:
     return means
 
 
+def model_source(
+    cell_files: CellFiles, file_type: str, lacks: str, *, suits: "Callable[[RunSettings], bool]", first: bool = False
+) -> Source:
+    """Return a file of each seed, or of the first one, that a model makes of the cell's split.
+
+    Raises `Unmeasurable` if there is no model that translates the split, or none that `suits`.
+    """
+    cell = cell_files.cell
+    if cell_files.runs is None:
+        raise Unmeasurable(cell.reason or f"{cell.system} is no system")
+    run, split = cell_files.run, cell_files.test
+    if run.external is not None or split not in run.tests or not suits(run):
+        raise Unmeasurable(lacks.format(split=cell.test))
+    return {"files": {file_type: cell_files.by_seed(file_type, first=first, split=split)}, "split": split}
+
+
+def sharpness_source(cell_files: CellFiles) -> Source:
+    """Return the attention of all seeds of a run whose encoder has attention heads, and those that are claimed."""
+    lacks = "its encoder has no attention heads"
+    source = model_source(cell_files, "attention", lacks, suits=lambda run: run.base == "transformer")
+    return {**source, "claimed": sorted(cell_files.run.claimed_heads)}
+
+
+def layer_source(cell_files: CellFiles) -> Source:
+    """Return the attention of all seeds, and the number of the layer, from 0, that the item `layer N` names."""
+    source, item = sharpness_source(cell_files), cell_files.cell.item
+    layers = [f"layer {number}" for number in range(cell_files.run.model.encoder_layers)]
+    if item not in layers:
+        raise Unmeasurable(f"{item} is no layer of its encoder ({layers[0]} to {layers[-1]})")
+    return {"files": source["files"], "split": source["split"], "layer": layers.index(item)}
+
+
+def sharpness(joined: Callable[[Sequence[float]], float], source: Source) -> list[float]:
+    """Join the mean largest weights of the heads of a layer, for each seed."""
+    layer = f"{source['layer']}."
+    heads_by_seed = [_sharpness(path).items() for path in source["files"]["attention"].values()]
+    return [joined([own for head, own in heads if head.startswith(layer)]) for heads in heads_by_seed]
+
+
+@cache
+def _sharpness(attention: str) -> dict[str, float]:
+    from nmtcore.evaluation.sharpness import count_sharpness
+
+    return {name: own["mean_maximum"] for name, own in count_sharpness([Path(attention)]).items()}
+
+
 def gates_source(cell_files: CellFiles) -> Source:
     """Return the norms of the gates of all seeds, and the tag that is counted."""
-    cell, runs = cell_files.cell, cell_files.runs
-    if runs is None:
-        raise Unmeasurable(cell.reason or f"{cell.system} is no system")
-    if not cell_files.run.has_gates or cell_files.test not in cell_files.run.tests:
-        raise Unmeasurable(f"its system has no gate, or {cell.test} is no test")
-    files = {"gates": cell_files.by_seed("gates", split=cell_files.test)}
-    return {"files": files, "split": cell_files.test, "tag": cell.item}
+    lacks = "its system has no gate, or {split} is no test"
+    source = model_source(cell_files, "gates", lacks, suits=lambda run: run.has_gates)
+    return {**source, "tag": cell_files.cell.item}
 
 
 def gate_numbers(name: str, source: Source) -> list[float]:
@@ -135,14 +195,57 @@ def without_tags(source: Source) -> str:
     return f"the words of {source['split']} have no tags" if any(count_gates(path).empty for path in paths) else ""
 
 
+def gate_distance(position: int, source: Source) -> list[float]:
+    """Return a distance of tags from those by chance, for each seed: of the highest gates, or of drawn subwords."""
+    return [_gate_distances(path)[position] for path in source["files"]["gates"].values()]
+
+
+@cache
+def _gate_distances(gates: str) -> tuple[float, float]:
+    """Return the distance of the tags with the highest gates from those by chance, and the expected one of a draw."""
+    import numpy as np
+
+    counts, chances, drawn = count_gates(gates), _chances(gates), 0.0
+    for _, chances_of_tag in chances.items():
+        # How many sentences have the tag is a sum of independent draws, one per sentence.
+        probabilities = np.ones(1)
+        for chance in chances_of_tag[chances_of_tag > 0]:
+            probabilities = np.convolve(probabilities, [1 - chance, chance])
+        drawn += probabilities @ np.abs(np.arange(len(probabilities)) - chances_of_tag.sum())
+    return float((counts.share - counts.chance).abs().sum() / 2), float(50 * drawn / len(chances))
+
+
+def _chances(gates: str) -> "pd.DataFrame":
+    """Return the share of each tag among the subwords of each sentence, a row per sentence."""
+    by_sentence = _tagged_subwords(gates).query("tag != @END").groupby("sentence")
+    return by_sentence.tag.value_counts(normalize=True).unstack(fill_value=0.0)
+
+
 @cache
 def count_gates(gates: str) -> "pd.DataFrame":
     """Count the tags of a file of gate norms (`inference.scoring`), a row per tag.
 
     `highest` are the sentences whose highest norm is at a subword of a word with this tag (of several, the first),
-    `share` their percentage of the sentences with tags; `words` and `subwords` are the tag's percentages of all tagged
-    ones, and `norm` is the mean norm of its subwords. `</s>` does not count.
+    `share` their percentage of the sentences with tags, and `chance` what this is expected to be if a subword is drawn
+    from each sentence; `words` and `subwords` are the tag's percentages of all tagged ones, and `norm` is the mean norm
+    of its subwords. `</s>` does not count; `END` is the mean norm with which it is predicted.
     """
+    import pandas as pd
+
+    subwords = _tagged_subwords(gates)
+    tagged = subwords.query("tag != @END")
+    highest = tagged.loc[tagged.groupby("sentence").norm.idxmax()].groupby("tag").size()
+    words = tagged.drop_duplicates(["sentence", "word"]).groupby("tag").size()
+    counts = {"highest": highest, "words": words, "subwords": tagged.groupby("tag").size()}
+    for name, of in (("share", "highest"), ("words", "words"), ("subwords", "subwords")):
+        counts[name] = 100 * counts[of] / counts[of].sum()
+    counts |= {"chance": 100 * _chances(gates).mean(), "norm": subwords.groupby("tag").norm.mean()}
+    return pd.DataFrame(counts).fillna(0)
+
+
+@cache
+def _tagged_subwords(gates: str) -> "pd.DataFrame":
+    """Read the subwords of sentences with tags, and the end of each of these sentences."""
     import pandas as pd
 
     from nmtcore.features.examples import NO_WORD
@@ -152,16 +255,9 @@ def count_gates(gates: str) -> "pd.DataFrame":
     for number, row in enumerate(read_rows(Path(gates), columns=["words", "upos", "norms"])):
         # Tags that the system generates among the words do not count.
         pieces = zip(row["words"], row["upos"] or (), row["norms"], strict=False)
-        rows += [(number, word, tag, norm) for word, tag, norm in pieces if word != NO_WORD and tag is not None]
-    tagged = pd.DataFrame(rows, columns=["sentence", "word", "tag", "norm"])
-    highest = tagged.loc[tagged.groupby("sentence").norm.idxmax()].groupby("tag").size()
-    words = tagged.drop_duplicates(["sentence", "word"]).groupby("tag").size()
-    by_tag = tagged.groupby("tag").norm
-    counts = pd.DataFrame({"highest": highest, "words": words, "subwords": by_tag.size(), "norm": by_tag.mean()})
-    counts = counts.fillna({"highest": 0}).assign(share=100 * highest / tagged.sentence.nunique())
-    for name in ("words", "subwords"):
-        counts[name] = 100 * counts[name] / counts[name].sum()
-    return counts.fillna({"share": 0})
+        tagged = [(number, word, tag, norm) for word, tag, norm in pieces if word != NO_WORD and tag is not None]
+        rows += [*tagged, (number, NO_WORD, END, row["norms"][-1])] if tagged else []
+    return pd.DataFrame(rows, columns=["sentence", "word", "tag", "norm"])
 
 
 def log_source(cell_files: CellFiles) -> Source:
@@ -189,9 +285,10 @@ def facts(name: str, source: Source) -> list[float]:
 
 @cache
 def training_facts(history: str) -> dict[str, Any]:
-    """Summarise a training log: the losses of its first and last line, updates, validations, speed and times.
+    """Summarise a training log: the losses of its first and last line, BLEU, updates, validations, speed and times.
 
-    The losses are translation losses; None if there were no training pairs. Times of an update and of a validation are
+    The losses are translation losses; None if there were no training pairs. `early_bleu` is the mean BLEU of the first
+    `EARLY` validations; None if there are fewer, or if they compute none. Times of an update and of a validation are
     medians, so that moments in which the machine was busy do not count; `training_time` is that of all of them at these
     medians, and `seconds` what the clock said. Raises `UserError` if the log is broken or records no update.
     """
@@ -199,11 +296,13 @@ def training_facts(history: str) -> dict[str, Any]:
     from nmtcore.training.log import TRANSLATION_LOSS, read_history
 
     steps, times, validations, before = [], [], [], 0.0
+    bleu: dict[int, float] = {}
     with explain_content(Path(history)):
         for entry in read_history(Path(history)):
             elapsed, before = entry["seconds"] - before, entry["seconds"]
             if "validation" in entry:
                 validations.append(elapsed)
+                bleu[entry["update"]] = entry["validation"].get("bleu")
             elif "update" in entry:
                 steps.append(entry)
                 times.append(elapsed / entry["updates"])
@@ -213,9 +312,11 @@ def training_facts(history: str) -> dict[str, Any]:
         per_validation = median(validations) if validations else 0.0
         training_time = updates * per_update + len(validations) * per_validation
         speeds = [step["tokens_per_second"] for step in steps if "tokens_per_second" in step]
+        early = [*bleu.values()][:EARLY]
     return {
         "first_loss": steps[0].get(TRANSLATION_LOSS),
         "last_loss": steps[-1].get(TRANSLATION_LOSS),
+        "early_bleu": fmean(early) if len(early) == EARLY and None not in early else None,
         "updates": updates,
         "tokens_per_second": median(speeds) if speeds else None,
         "seconds": before,

@@ -1,4 +1,4 @@
-"""Counts of attention weights by layer, or by head of a layer, with a table (pham2018, 6.1 and 6.2)."""
+"""Histograms of attention weights by layer, or by head of a layer (pham2018, 6.1 and 6.2)."""
 
 import math
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nmtcore.evaluation.sharpness import BINS, count_sharpness
-from nmtcore.tables.blocks import Block, item_blocks, make_table, note, number_columns, text_columns, with_origin
+from nmtcore.tables.blocks import Block, item_blocks, note
 from nmtcore.tables.cells import PlannedTable
 from nmtcore.tables.charts import BLACK, chart_of_sentence, chart_panels, laid_out, set_title, styled
 from nmtcore.tables.query import Frame, Results, Row, measured_cells, rows_by
@@ -25,62 +25,51 @@ LOWEST_BIN = 1
 """The first bin that is drawn: that from 0 has nearly all weights, and would hide the others."""
 
 _NOTES = """
-Attention in the encoder on the first sentences of a test, all seeds together. Mean maximum: the mean over the tokens
-that attend of their largest weight. Mean entropy: of the weights of a token, in bits; 0 if it attends to one token.
-Claimed: a component of the system computes or trains the head, or a head of the layer.
+Attention in the encoder on the first sentences of a test, all seeds together. Black: a component of the system computes
+or trains the head, or a head of the layer. The numbers are in the frame of the figure; a table of scores has the means
+of the largest weights by the metrics sharpness and least_sharp_head.
 """
 
 
 def sharpness_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
-    """Count the weights of the encoder's layers and heads of all systems, each over its seeds."""
+    """Count the weights of the layers of each system's encoder or, with the fact `layer`, of the heads of that layer.
+
+    The seeds of a system are counted together. Of a model with fewer layers, the layer is the last.
+    """
+    layer = table.facts.get("layer")
     for cell in measured_cells(table):
         dataset, _, system = cell.runs.partition("/")
         paths = list(map(Path, cell.source["files"]["attention"].values()))
         counted, claimed = count_sharpness(paths), cell.source["claimed"]
         names = {"dataset": dataset, "system": system, "runs": cell.runs, "test": cell.source["split"]}
-        names |= {"seeds": len(paths), "sentences": counted["sentences"]}
-        layers = {int(name.split(".")[0]) for name in claimed}
-        for name, sharpness in counted["layers"].items():
-            yield {**names, **sharpness, "layer": int(name), "head": None, "claimed": int(name) in layers}
-        for name, sharpness in counted["heads"].items():
-            layer, head = map(int, name.split("."))
-            yield {**names, **sharpness, "layer": layer, "head": head, "claimed": name in claimed}
-
-
-def _by_system(frame: Frame) -> Iterator[tuple[list[Row], int | None]]:
-    """Yield the rows of each system on a test, and the layer whose heads are shown one by one; None: all layers are.
-
-    The fact `layer` chooses it; of a model with fewer layers it is the last.
-    """
-    layer = frame.table.facts.get("layer")
-    for rows in rows_by(frame.rows, "runs", "test").values():
-        yield rows, None if layer is None else min(int(layer), max(row["layer"] for row in rows))
+        last = max(int(name.partition(".")[0]) for name in counted)
+        heads_of = "" if layer is None else f"{min(int(layer), last)}."
+        for name, sharpness in counted.items():
+            if name.startswith(heads_of) if heads_of else "." not in name:
+                is_claimed = any(own == name or own.startswith(f"{name}.") for own in claimed)
+                place = f"layer {name.replace('.', ', head ')}"
+                yield {**names, "seeds": len(paths), "place": place, **sharpness, "claimed": is_claimed}
 
 
 @styled
 def sharpness_figure(frame: Frame) -> "Figure":
     """Draw, for each system, a histogram of the weights of each layer or head, four beside one another."""
-    drawn = []
-    for rows, layer in _by_system(frame):
-        title = f"{rows[0]['system']}{'' if layer is None else f', layer {layer}'}: % of the attention weights"
-        drawn.append(
-            (title, [row for row in rows if (row["head"] is None) == (layer is None) and layer in (None, row["layer"])])
-        )
+    drawn = list(rows_by(frame.rows, "runs", "test").values())
     if not drawn:
         return chart_of_sentence(" ".join(missing_runs(frame.table)))
-    counts = [math.ceil(len(rows) / COLUMNS) for _, rows in drawn]
+    counts = [math.ceil(len(rows) / COLUMNS) for rows in drawn]
     figure, parts = chart_panels([0.25 + 0.85 * count for count in counts], {})
-    highest = max(max(_shares(row)) for _, rows in drawn for row in rows)
-    for part, count, (title, rows) in zip(parts, counts, drawn, strict=True):
+    highest = max(max(_shares(row)) for rows in drawn for row in rows)
+    for part, count, rows in zip(parts, counts, drawn, strict=True):
         grid = part.subplots(count, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
         for ax, row in zip(grid, rows, strict=False):
             edges = [place / BINS for place in range(LOWEST_BIN, BINS + 1)]
             ax.stairs(_shares(row), edges, fill=True, color=CLAIMED if row["claimed"] else UNCLAIMED)
             ax.set(xlim=(edges[0], 1), ylim=(0, 1.05 * highest), xticks=[0.5, 1.0])
-            ax.set_title(f"layer {row['layer']}" if row["head"] is None else f"head {row['head']}", loc="left")
+            ax.set_title(row["place"], loc="left")
         for ax in grid[len(rows) :]:
             ax.set_visible(False)
-        set_title(part, title)
+        set_title(part, f"{rows[0]['system']}: % of the attention weights")
     return laid_out(figure)
 
 
@@ -90,20 +79,5 @@ def _shares(row: Row) -> list[float]:
 
 
 def sharpness_blocks(frame: Frame) -> list[Block]:
-    """Tabulate layers and, of the layer that is shown by head, heads."""
-    shown = []
-    for rows, layer in _by_system(frame):
-        tabulated = [row for row in rows if row["head"] is None or row["layer"] == layer]
-        for row in sorted(tabulated, key=lambda row: row["layer"]):
-            numbers = with_origin([row["seeds"], row["sentences"]], row["runs"])
-            means = with_origin([row["mean_maximum"], row["mean_entropy"]], row["runs"])
-            names = [row["system"], row["dataset"], row["test"]]
-            shown.append([*names, *numbers, row["layer"], row["head"], *means, "yes" if row["claimed"] else ""])
-    columns = [
-        *text_columns("system", "data set", "test"),
-        *number_columns("seeds", "sentences", "layer", "head"),
-        *number_columns("mean maximum", "mean entropy", digits=3),
-        *text_columns("claimed"),
-    ]
-    blocks = [make_table(columns, shown), note(_NOTES)] if shown else []
-    return [*blocks, *item_blocks(missing_runs(frame.table))]
+    """Say what the figure shows, and which runs it lacks; the frame has the numbers."""
+    return [note(_NOTES), *item_blocks(missing_runs(frame.table))]

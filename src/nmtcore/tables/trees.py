@@ -1,5 +1,7 @@
 """Trees on gold treebanks: the accuracy of induced trees, and productions (tran2018, Tables 3 and 4)."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,14 +29,19 @@ the previous one; random: the mean of 100 random trees per sentence; untrained: 
 """
 PRODUCTION_NOTES = """
 VERB_NOUN: the percentage of the dependents of verbs that are nouns, without punctuation and roots. left: the head is
-the next word. All columns of a treebank are computed from the same sentences.
+the next word. All columns of a treebank are computed from the same sentences. Share of heads: the percentage of all
+these dependents whose head has the tag. Distance from gold: the points between a percentage and that of the gold trees.
+"""
+AGREEMENT_NOTES = """
+Agreement: the percentage of the words that accuracy is counted over whose head is the same in the trees of two systems,
+of equal seeds; or of a system and left, right or random trees.
 """
 
 
 def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, first: bool = False) -> Source:
     """Return the pairs and gold trees of the cell's treebank, and the parses or counts of its runs.
 
-    Without runs, `sentences` is how many sentences all runs parse at this scale; None: all of the treebank.
+    `sentences` is how many sentences all runs parse at this scale; None: all of the treebank.
     """
     cell = cell_files.cell
     if cell.reason:
@@ -44,10 +51,10 @@ def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, f
         raise Unmeasurable(f"{cell.test or 'this'} is no treebank with gold trees of the source side")
     pairs = cell_files.project.layout.path("pairs", dataset=cell.ours, split=cell.test)
     trees = gold_trees(cell_files.project, dataset=cell.ours, split=cell.test)
-    source: Source = {"files": {"pairs": pairs, "trees": trees}, "split": cell.test}
+    sentences = cell_files.project.scale(cell_files.project.settings.scale).sentences.of(cell.test)
+    source: Source = {"files": {"pairs": pairs, "trees": trees}, "split": cell.test, "sentences": sentences}
     if cell_files.runs is None:
-        project = cell_files.project
-        return {**source, "sentences": project.scale(project.settings.scale).sentences.of(cell.test)}
+        return source
     if cell.test not in cell_files.run.gold:
         raise Unmeasurable(f"{cell.system} does not parse")
     split = {"split": cell.test} if file_type == "gold_parses" else {}
@@ -98,6 +105,46 @@ def without_words(source: Source) -> str:
     return "" if treebank_counts(source)[0].counts_BF[:, 1].any() else f"{source['split']} has no word to score"
 
 
+def agreement_source(cell_files: CellFiles) -> Source:
+    """Return the treebank, the parses by the cell's runs, and those by the system, or the baseline, that it names."""
+    cell, runs, other = cell_files.cell, cell_files.runs, cell_files.baseline
+    if runs is None and not cell.reason:
+        raise Unmeasurable(f"{cell.system} has no trees")
+    source = _treebank_source(cell_files)
+    if cell.item in BRANCHING:
+        return {**source, "other": cell.item}
+    if other is None or not {*runs.seeds} <= {*other.seeds}:
+        raise Unmeasurable(f"{cell.item} has no trees of the seeds of {cell.system}")
+    theirs = cell_files._replace(runs=replace(other, seeds=runs.seeds), cell=replace(cell, system=cell.item))
+    files = {**source["files"], "other_parses": _treebank_source(theirs)["files"]["gold_parses"]}
+    return {**source, "files": files, "other": ""}
+
+
+def agreement_counts(source: Source) -> "list[SentenceCounts]":
+    """Count the words whose head is the same in the trees of each seed and in the other trees."""
+    from nmtcore.evaluation import induction
+    from nmtcore.evaluation.scores import read_gold_trees
+
+    files, counts = source["files"], []
+    gold = read_gold_trees(Path(files["pairs"]), Path(files["trees"]), source["sentences"])
+    for seed, folder in files["gold_parses"].items():
+        own = [tree and tree._replace(heads_W=own_W[0]) for tree, own_W in zip(gold, _parses(folder), strict=True)]
+        other = source["other"]
+        trees = induction.baseline_trees(gold)[other] if other else _parses(files["other_parses"][seed])
+        same = induction.induction_counts(own, trees)["directed"]
+        counts.append(replace(same, signature="agreement of trees", test=induction.checksum_of_treebank(gold)))
+    return counts
+
+
+def _parses(folder: str) -> Iterator[Any]:
+    """Read the trees with one root of a folder of parses: (1, W) for each sentence."""
+    from nmtcore.evaluation.induction import single_trees
+    from nmtcore.evaluation.scores import output_files
+    from nmtcore.parquet import read_rows
+
+    return single_trees(row["one_root"] for row in read_rows(output_files(Path(folder)).parses, columns=["one_root"]))
+
+
 def parse_files(source: Source) -> list[Path]:
     """List the parses of each seed."""
     from nmtcore.evaluation.scores import output_files
@@ -110,10 +157,11 @@ def production_source(cell_files: CellFiles) -> Source:
     cell = cell_files.cell
     if cell_files.runs is None and cell.system not in WITHOUT_RUNS and not cell.reason:
         raise Unmeasurable(f"{cell.system} has no trees")
-    head, _, dependent = (cell.item or "").partition("_")
+    of_heads = cell.measure == "head_share"
+    head, _, dependent = ("", "", cell.item) if of_heads else (cell.item or "").partition("_")
     source = _treebank_source(cell_files)
     if not dependent:
-        raise Unmeasurable(f"{cell.item} is no production HEAD_DEPENDENT")
+        raise Unmeasurable(f"{cell.item} is no {'tag' if of_heads else 'production HEAD_DEPENDENT'}")
     return {**source, "head": head, "dependent": dependent, "trees": None if cell_files.runs else cell.system}
 
 
@@ -129,9 +177,15 @@ def tag_shares(source: Source) -> list[float]:
     return shares_by_seed(shares, head=source["head"], dependent=source["dependent"])
 
 
+def gold_distances(source: Source) -> list[float]:
+    """Return the points between the share of a production and that of the gold trees, for each seed."""
+    gold = tag_shares({**source, "trees": "gold"})
+    return [abs(share - gold[0]) for share in tag_shares(source)] if gold else []
+
+
 def without_shares(source: Source) -> str:
     """Say that trees have no dependents of the head tag; nothing if they have some."""
-    return "" if tag_shares(source) else f"these trees have no dependents of {source['head']}"
+    return "" if tag_shares(source) else f"these trees have no dependents of {source['head'] or 'any word'}"
 
 
 @cache
