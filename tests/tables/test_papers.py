@@ -70,7 +70,8 @@ def test_every_number_is_a_planned_cell_at_its_place_or_a_fact():
 
 
 def test_every_system_stands_in_a_table():
-    shown = {cell.system for paper in PAPERS.values() for table in paper.tables.values() for cell in table.cells}
+    papers = [read_paper(PROJECT, name) for name in paper_files(PROJECT)]
+    shown = {cell.system for paper in papers for table in paper.tables.values() for cell in table.cells}
     assert PROJECT.system_entries.keys() - shown == set()
 
 

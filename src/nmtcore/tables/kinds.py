@@ -76,7 +76,11 @@ def lengths_source(cell_files: CellFiles) -> Source:
 
 def sweep_source(cell_files: CellFiles) -> Source:
     """Return the counts of dev by a trial's runs, and the folder of what the choice, no other one, scores on tests."""
-    _check_model(cell_files, "its translations were made elsewhere, or {split} is no test")
+    lacks = "its translations were made elsewhere, or {split} is no test"
+    if cell_files.runs is None:
+        raise Unmeasurable(cell_files.cell.reason or f"{cell_files.cell.system} is no system")
+    if cell_files.run.external is not None or cell_files.test not in cell_files.run.tests:
+        raise Unmeasurable(lacks.format(split=cell_files.cell.test))
     runs, scale = cell_files.runs, cell_files.project.settings.scale
     choice = cell_files.project.layout.path("choice", scale=scale, dataset=runs.dataset, table=cell_files.table)
     files = {"counts": cell_files.by_seed("dev_counts"), "choice": choice}
