@@ -60,8 +60,24 @@ class AnnotatedWords:
 
     @cached_property
     def governor_W(self) -> np.ndarray:
-        """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`."""
-        return governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
+        """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`.
+
+        A governor that has no subword, but lies in that of a word before it, is replaced by this word; the governor of
+        a word that so is its own becomes that of its governor.
+        """
+        governor_W = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
+        first_W, self_W = np.repeat(self.offsets[:-1], self.words_B), np.arange(len(governor_W))
+        word_J = np.repeat(self.offsets[:-1], self.word_of_subword.lengths) + self.word_of_subword.values
+        owner_W = np.full_like(self_W, -1)
+        owner_W[word_J] = word_J
+        if (owner_W >= 0).all():
+            return governor_W
+        owner_W = np.maximum.accumulate(owner_W)
+        owner_W = np.where(owner_W < first_W, self_W, owner_W)
+        up_W = governor_W.copy()
+        while (inside_W := (up_W >= 0) & (owner_W[first_W + up_W] == self_W)).any():
+            up_W[inside_W] = governor_W[(first_W + up_W)[inside_W]]
+        return np.where(up_W >= 0, owner_W[first_W + up_W] - first_W, up_W)
 
     def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
         """Flatten one list of values per sentence to (W,), with `fill` for the words of sentences without a list."""
@@ -111,7 +127,8 @@ def governor_positions(word_of_subword: Ragged, governor_W: np.ndarray) -> np.nd
     first_B = np.cumsum(words_B) - words_B
     _, position_J = word_of_subword.rows_and_columns()
     word_J = np.repeat(first_B, word_of_subword.lengths) + word_of_subword.values
-    mean_W = np.bincount(word_J, weights=position_J, minlength=total) / np.bincount(word_J, minlength=total)
+    count_W = np.maximum(np.bincount(word_J, minlength=total), 1)  # of pieces of text, a word may have none
+    mean_W = np.bincount(word_J, weights=position_J, minlength=total) / count_W
     return mean_W[np.where(governor_W >= 0, np.repeat(first_B, words_B) + governor_W, np.arange(total))]
 
 

@@ -1,8 +1,10 @@
 """Inputs and settings of the jobs from segmentation to training; how jobs share the GPUs of this machine."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from nmtcore.annotation.models import find_model, first_model_path
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
@@ -16,6 +18,25 @@ def segmentation_folder(project: Project, *, dataset: str, segmentation: str) ->
     """Return the folder of a data set's segmentation, which may be that of another data set."""
     owner = project.dataset(dataset).segmentation_from or dataset
     return project.layout.path("segmentation", dataset=owner, segmentation=segmentation)
+
+
+def model_of_pieces(project: Project, *, segmentation: str) -> list[str]:
+    """List the files of the model that gives a segmentation its pieces; none if they are learned."""
+    settings, folders = SegmentationSettings.parse(segmentation), project.settings.own_model_folders
+    if (model := settings.model) is None:
+        return []
+    if model in project.model_files and first_model_path(model, folders, holds="source.spm") is None:
+        paths = [project.layout.path("download", file=file.name) for file in project.annotator_model(model).files]
+    else:
+        folder = find_model(model, folders, description="SentencePiece model", holds="source.spm")
+        paths = list(map(str, folder.iterdir()))
+    needed = ["source.spm", "target.spm", "vocab.json", *([] if settings.joint else ["target_vocab.json"])]
+    files = {Path(path).name: path for path in paths}
+    for name in needed:
+        if name not in files:
+            advice = "copy it again" if settings.joint else "copy it again, or write `joint: true`"
+            raise UserError(f"{segmentation}: the model {model} has no {name}: {advice}.")
+    return [files[name] for name in needed]
 
 
 def training_linearised_parses(project: Project, *, dataset: str, segmentation: str) -> list[str]:

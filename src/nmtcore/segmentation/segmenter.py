@@ -1,9 +1,13 @@
-"""Segmentation of words into subwords by byte pair encoding (subword-nmt; Sennrich et al. 2016), and back.
+"""Segmentation into subwords, and back: of words by byte pair encoding (subword-nmt; Sennrich et al. 2016), and of text
+by SentencePiece (Kudo and Richardson 2018).
 
 A codes file has subword-nmt's format: a version line, then one merge per line, in order of priority. The last character
 of a word carries `</w>`, so that merges distinguish word ends from the same letters inside a word (version 0.2).
 """
 
+import re
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from io import StringIO
@@ -12,9 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.config.corpora import SegmentationSettings
-from nmtcore.errors import LineError, quoted
+from nmtcore.corpus.tokenisation import SPACE
+from nmtcore.errors import LineError, UserError, quoted
 from nmtcore.files import read_lines
 from nmtcore.layout import file_name
+from nmtcore.segmentation.alignment import align
 
 SEPARATOR = "@@"
 """The end of every piece but the last of a word."""
@@ -28,9 +34,11 @@ _WHITE_SPACE = frozenset(" \t\n\r\x0b\x0c")
 
 
 def codes_name(settings: SegmentationSettings, side: str) -> str | None:
-    """Return the name of the codes file of a side; None if words stay whole."""
+    """Return the name of the file of a side's codes or SentencePiece model; None if words stay whole."""
     if settings.kind == "words":
         return None
+    if settings.kind == "sentencepiece":
+        return file_name("pieces", side=side)
     return file_name("joint_codes") if settings.joint else file_name("codes", side=side)
 
 
@@ -53,7 +61,7 @@ class Subwords(NamedTuple):
 
     pieces: list[str]
     word_of_subword: list[int]
-    """The word (from 0) of each piece."""
+    """The word (from 0) of each piece, ascending; of pieces of text, a word but the last may have none."""
 
 
 class Segmenter:
@@ -62,12 +70,16 @@ class Segmenter:
     def __init__(self, codes: Any = None) -> None:
         """Segment by `codes` (of `load_codes`); None leaves words whole."""
         self._codes = codes
+        self.counts: Counter[str] = Counter()
+        """How pieces of text are aligned to words, so far."""
         self._pieces_of = lru_cache(CACHED_WORDS)(self._cut)
 
     @classmethod
     def load(cls, folder: str | Path, settings: SegmentationSettings, side: str) -> "Segmenter":
         """Load a segmenter from a folder written by `learn_segmentation`, or from a bundle."""
         name = codes_name(settings, side)
+        if settings.kind == "sentencepiece":
+            return TextSegmenter(Path(folder) / name)
         return cls(load_codes(Path(folder) / name) if name else None)
 
     def _cut(self, word: str) -> tuple[str, ...]:
@@ -85,8 +97,8 @@ class Segmenter:
         self._codes.cache.clear()
         return tuple(pieces)
 
-    def segment(self, words: Sequence[str]) -> Subwords:
-        """Segment the words of one sentence."""
+    def segment(self, words: Sequence[str], text: str = "") -> Subwords:
+        """Segment the words of one sentence; `text` is the sentence before it was split into words."""
         segmented = list(map(self._pieces_of, words))
         pieces = list(chain.from_iterable(segmented))
         if len(pieces) == len(segmented):
@@ -119,3 +131,57 @@ class Segmenter:
             return list(range(len(pieces)))
         ends = [i + 1 for i, piece in enumerate(pieces) if not piece.endswith(SEPARATOR)]
         return [start for start in (0, *ends) if start < len(pieces)]
+
+
+class TextSegmenter(Segmenter):
+    """Segments the text of one side into pieces by a SentencePiece model, aligns them to words, and joins them.
+
+    A piece belongs to the word of its first letter, so that a word without such a letter has no piece; without a letter
+    (a space, or what no word has), to the next word. The last piece belongs to the last word in any case: so it tells
+    their number.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Load a model. Raises `UserError` if the file is none."""
+        from sentencepiece import SentencePieceProcessor
+
+        try:
+            self._model = SentencePieceProcessor(model_proto=path.read_bytes())
+        except RuntimeError as error:
+            raise UserError(f"{path} is no model of SentencePiece ({error}): copy or train it again.") from error
+        self.counts = Counter()
+
+    @property
+    def pieces(self) -> list[str]:
+        """The pieces of the model, without its controls and `<unk>`."""
+        model = self._model
+        ids = (i for i in range(len(model)) if not (model.is_control(i) or model.is_unknown(i) or model.is_unused(i)))
+        return [model.id_to_piece(i) for i in ids]
+
+    def segment(self, words: Sequence[str], text: str = "") -> Subwords:
+        """Segment the text of one sentence: no pieces if it has no words, one unknown piece if it has but they."""
+        if not words:
+            return Subwords([], [])
+        encoded = self._model.encode(text, return_type="offset_mapping")
+        pieces, spans = encoded["pieces"] or ["<unk>"], encoded["offsets"] or [(0, len(text))]
+        places, owners, unaligned = align(text, words)
+        firsts = [bisect_left(places, start) for start, _ in spans]
+        lasts = [bisect_left(places, end) - 1 for _, end in spans]
+        owners.append(len(words) - 1)
+        word_of_subword = [*(owners[first] for first in firsts[:-1]), len(words) - 1]
+        self.counts["words"] += len(words)
+        self.counts["words without a piece"] += len(words) - len(set(word_of_subword))
+        self.counts["pieces"] += len(pieces)
+        self.counts["pieces of several words"] += sum(map(lambda i, j: i < j and owners[i] != owners[j], firsts, lasts))
+        self.counts["unaligned letters"] += unaligned
+        return Subwords(pieces, word_of_subword)
+
+    def join(self, pieces: Sequence[str]) -> list[str]:
+        """Join pieces into text, and return what is between its spaces."""
+        return "".join(pieces).replace(SPACE, " ").split()
+
+    def first_pieces(self, pieces: Sequence[str]) -> list[int]:
+        """Return the index of the first piece of each word that `join` makes of `pieces`."""
+        piece_of_character = [i for i, piece in enumerate(pieces) for _ in piece]
+        text = "".join(pieces).replace(SPACE, " ")
+        return [piece_of_character[match.start()] for match in re.finditer(r" ?\S+", text)]
