@@ -3,7 +3,6 @@
 To add an annotator: its settings here, a line in `ANNOTATORS`, its code in `annotation/{tool}.py`.
 """
 
-import re
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
@@ -31,6 +30,7 @@ from nmtcore.errors import quoted
 Annotation = Literal["dependencies", "tags", "ccg", "constituency"]
 ANNOTATIONS: tuple[Annotation, ...] = get_args(Annotation)
 """Kinds of annotation: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
+
 
 @settings_class
 class AnnotatorSettings:

@@ -62,22 +62,25 @@ class AnnotatedWords:
     def governor_W(self) -> np.ndarray:
         """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`.
 
-        A governor that has no subword, but lies in that of a word before it, is replaced by this word; the governor of
-        a word that so is its own becomes that of its governor.
+        A word without subwords lies in one of the word before it. Such words are one node of the tree: its governor is
+        that of the highest of them, and for their dependents it is the first, which has the subword.
         """
         governor_W = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
-        first_W, self_W = np.repeat(self.offsets[:-1], self.words_B), np.arange(len(governor_W))
+        first_W, owner_W = np.repeat(self.offsets[:-1], self.words_B), np.full(len(governor_W), -1)
         word_J = np.repeat(self.offsets[:-1], self.word_of_subword.lengths) + self.word_of_subword.values
-        owner_W = np.full_like(self_W, -1)
         owner_W[word_J] = word_J
         if (owner_W >= 0).all():
             return governor_W
         owner_W = np.maximum.accumulate(owner_W)
-        owner_W = np.where(owner_W < first_W, self_W, owner_W)
-        up_W = governor_W.copy()
-        while (inside_W := (up_W >= 0) & (owner_W[first_W + up_W] == self_W)).any():
-            up_W[inside_W] = governor_W[(first_W + up_W)[inside_W]]
-        return np.where(up_W >= 0, owner_W[first_W + up_W] - first_W, up_W)
+        owner_W = np.where(owner_W < first_W, np.arange(len(owner_W)), owner_W)
+        depth_W, ancestor_W = np.zeros_like(owner_W), governor_W
+        while (is_word_W := ancestor_W >= 0).any():
+            depth_W += is_word_W
+            ancestor_W = np.where(is_word_W, governor_W[first_W + ancestor_W], ancestor_W)
+        order_W = np.lexsort((depth_W, owner_W))
+        owners, starts = np.unique(owner_W[order_W], return_index=True)
+        governor_W[owners] = governor_W[order_W[starts]]
+        return np.where(governor_W >= 0, owner_W[first_W + governor_W] - first_W, governor_W)
 
     def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
         """Flatten one list of values per sentence to (W,), with `fill` for the words of sentences without a list."""

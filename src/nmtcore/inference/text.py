@@ -186,7 +186,8 @@ class TextReader:
         split, compose = self._tokenizer.split, self._tokenizer.compose
         words = [split(text.text) if text.words is None else list(map(compose, text.words)) for text in texts]
         annotations = {name: self._annotate(name, texts, words) for name in self._annotators}
-        segmented = [self._segmenter.segment(words_W, compose(text.text)) for words_W, text in zip(words, texts)]
+        whole = (compose(text.text) for text in texts)
+        segmented = list(map(self._segmenter.segment, words, whole))
         words_of_subwords = Ragged.from_lists([sentence.word_of_subword for sentence in segmented], np.int32)
         side = SideExamples(
             ids=Ragged.from_lists([self._vocabulary.ids(sentence.pieces) for sentence in segmented], np.int32),

@@ -1,7 +1,6 @@
 """Inputs and settings of the jobs from segmentation to training; how jobs share the GPUs of this machine."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmtcore.annotation.models import find_model, first_model_path
@@ -9,6 +8,7 @@ from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
+from nmtcore.layout import MODELS
 from nmtcore.planning.annotation import annotator_of
 
 # Segmentation and features
@@ -25,18 +25,15 @@ def model_of_pieces(project: Project, *, segmentation: str) -> list[str]:
     settings, folders = SegmentationSettings.parse(segmentation), project.settings.own_model_folders
     if (model := settings.model) is None:
         return []
-    if model in project.model_files and first_model_path(model, folders, holds="source.spm") is None:
-        paths = [project.layout.path("download", file=file.name) for file in project.annotator_model(model).files]
-    else:
-        folder = find_model(model, folders, description="SentencePiece model", holds="source.spm")
-        paths = list(map(str, folder.iterdir()))
-    needed = ["source.spm", "target.spm", "vocab.json", *([] if settings.joint else ["target_vocab.json"])]
-    files = {Path(path).name: path for path in paths}
-    for name in needed:
-        if name not in files:
+    names = ["source.spm", "target.spm", "vocab.json", *([] if settings.joint else ["target_vocab.json"])]
+    if model in project.model_files and first_model_path(model, folders, holds=names[0]) is None:
+        return [project.layout.path("download", file=f"{MODELS}/{model}/{name}") for name in names]
+    folder = find_model(model, folders, description="SentencePiece model", holds=names[0])
+    for name in names:
+        if not (folder / name).is_file():
             advice = "copy it again" if settings.joint else "copy it again, or write `joint: true`"
-            raise UserError(f"{segmentation}: the model {model} has no {name}: {advice}.")
-    return [files[name] for name in needed]
+            raise UserError(f"{segmentation}: the model in {folder} has no {name}: {advice}.")
+    return [str(folder / name) for name in names]
 
 
 def training_linearised_parses(project: Project, *, dataset: str, segmentation: str) -> list[str]:

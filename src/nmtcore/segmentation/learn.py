@@ -5,9 +5,9 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr
-from io import BytesIO, StringIO
 from functools import partial
-from itertools import islice
+from io import BytesIO, StringIO
+from itertools import chain, islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from nmtcore.annotation.selection import selected_batches
 from nmtcore.config.corpora import SIDES, SegmentationSettings
 from nmtcore.errors import UserError
-from nmtcore.files import atomic_path, read_json, write_json, write_text
+from nmtcore.files import read_json, write_json, write_text
 from nmtcore.layout import file_name
 from nmtcore.parquet import paired_streams
 from nmtcore.segmentation.segmenter import LONGEST_WORD, VERSION, Segmenter, TextSegmenter, codes_name
-from nmtcore.segmentation.vocabulary import SPECIALS, UNK, Vocabulary
+from nmtcore.segmentation.vocabulary import SPECIALS, Vocabulary
 
 LINES = 10_000_000
 """The most lines that pieces are learned from, the first of the training split; SentencePiece keeps them in memory."""
@@ -41,7 +41,7 @@ def learn_segmentation(
     bpe: `size` merges (fewer if no pair of pieces occurs twice), and a vocabulary of all pieces of the training data,
     by descending frequency, then name. Joint: counts of both sides together, one codes file, two equal vocabularies.
     sentencepiece: a unigram model of `size` pieces (fewer if the text has no more, more if its characters need them),
-    and a vocabulary of these; or the files `given` of a model. The report counts how pieces and words are aligned.
+    and a vocabulary of these; or the files `given` of a model.
     Only the rows that `selection` keeps are counted. Memory grows only with the number of distinct words, and with the
     `LINES` that pieces are learned from.
 
@@ -63,11 +63,8 @@ def learn_segmentation(
         if not words[side]:
             raise UserError(f"{corpus} has no words on the {side} side, so there is nothing to learn from.")
     if settings.kind == "sentencepiece":
-        write_pieces = partial(copy_model, given) if settings.model else partial(_learn_pieces, corpus, selection)
+        write_pieces = partial(copy_model, given) if settings.model else partial(_learn_texts, corpus, selection)
         write_pieces(settings, Path(folder))
-        report |= {side: _count_aligned(corpus, selection, settings, Path(folder), side) for side in SIDES}
-        write_json(Path(folder) / "report.json", report)
-        return report
     for side in SIDES[:1] if settings.joint else SIDES:
         report[side] = _learn_side(words[side], settings, Path(folder), side)
     if settings.joint:
@@ -123,7 +120,7 @@ def learn_codes(words: Mapping[str, int], merges: int) -> str:
     return codes.getvalue()
 
 
-def train_pieces(lines: Iterable[str], size: int) -> bytes:
+def learn_pieces(lines: Iterable[str], size: int) -> bytes:
     """Learn a unigram model of SentencePiece of `size` pieces, fewer or more if the text needs it.
 
     On one thread, the model is the same each time; on several, it depends on their number.
@@ -137,25 +134,23 @@ def train_pieces(lines: Iterable[str], size: int) -> bytes:
     except RuntimeError as error:
         if not (needed := re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))):
             raise UserError(f"SentencePiece cannot learn from the training split: {error}.") from error
-        return train_pieces(lines, int(needed[1]))
+        return learn_pieces(lines, int(needed[1]))
     return model.getvalue()
 
 
-def _learn_pieces(corpus: Path, selection: Path | None, settings: SegmentationSettings, folder: Path) -> None:
+def _learn_texts(corpus: Path, selection: Path | None, settings: SegmentationSettings, folder: Path) -> None:
     """Learn the pieces of both sides' texts, together if joint, and write models and vocabularies."""
+    folder.mkdir(parents=True, exist_ok=True)
     for sides in [SIDES] if settings.joint else [(side,) for side in SIDES]:
-        texts = (
-            text
-            for side in sides
-            for batch in selected_batches(corpus, selection, columns=[side])
-            for text in batch.column(side).to_pylist()
-        )
-        model = train_pieces(texts, settings.size)
+        batches = chain.from_iterable(selected_batches(corpus, selection, columns=[side]) for side in sides)
+        model = learn_pieces((text for batch in batches for text in batch.column(0).to_pylist()), settings.size)
         for side in sides:
-            with atomic_path(folder / codes_name(settings, side)) as path:
-                path.write_bytes(model)
-            pieces = TextSegmenter(folder / codes_name(settings, side)).pieces
-            Vocabulary.of(pieces).save(folder / file_name("vocabulary", side=side))
+            path = folder / codes_name(settings, side)
+            path.write_bytes(model)
+            pieces = TextSegmenter(path).model
+            Vocabulary.of(pieces.id_to_piece(i) for i in range(3, len(pieces))).save(
+                folder / file_name("vocabulary", side=side)
+            )
 
 
 def copy_model(given: Sequence[Path], settings: SegmentationSettings, folder: Path) -> None:
@@ -165,29 +160,18 @@ def copy_model(given: Sequence[Path], settings: SegmentationSettings, folder: Pa
     if the settings have another number of entries.
     """
     files = {path.name: path for path in given}
+    folder.mkdir(parents=True, exist_ok=True)
     for side in SIDES:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(files[codes_name(settings, side)], Path(folder) / codes_name(settings, side))
-        path = files["target_vocab.json" if side == "target" and not settings.joint else "vocab.json"]
+        name = codes_name(settings, side)
+        shutil.copyfile(files[name], folder / name)
+        TextSegmenter(folder / name)
+        path = files["vocab.json" if side == "source" or settings.joint else "target_vocab.json"]
         ids = read_json(path)
-        if not isinstance(ids, dict) or not all(isinstance(i, int) for i in ids.values()) or "<unk>" not in ids:
-            raise UserError(f"{path} has no ids of entries, one of them <unk>: copy the model again.")
+        if not isinstance(ids, dict) or not all(isinstance(i, int) for i in ids.values()) or "</s>" not in ids:
+            raise UserError(f"{path} has no ids of entries, one of them </s>: copy the model again.")
         if len(ids) != settings.size:
             raise UserError(f"{path} has {len(ids)} entries: write `size: {len(ids)}` into `segmentation`.")
-        vocabulary = Vocabulary.of(sorted(ids, key=ids.__getitem__))
-        vocabulary.save(Path(folder) / file_name("vocabulary", side=side))
-
-
-def _count_aligned(
-    corpus: Path, selection: Path | None, settings: SegmentationSettings, folder: Path, side: str
-) -> dict[str, int]:
-    """Segment the training texts of a side, and count entries, pieces, unknown ones, and how words are aligned."""
-    segmenter, unknown = Segmenter.load(folder, settings, side), 0
-    vocabulary = Vocabulary.load(folder / file_name("vocabulary", side=side))
-    for batch in selected_batches(corpus, selection, columns=[side, f"{side}_words"]):
-        for text, words in zip(*batch.to_pydict().values(), strict=True):
-            unknown += vocabulary.ids(segmenter.segment(words, text).pieces).count(UNK)
-    return {"entries": len(vocabulary) - len(SPECIALS), **segmenter.counts, "unknown pieces": unknown}
+        Vocabulary.of(sorted(ids, key=ids.__getitem__)).save(folder / file_name("vocabulary", side=side))
 
 
 def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Path, side: str) -> dict:
@@ -195,6 +179,8 @@ def _learn_side(words: Counter[str], settings: SegmentationSettings, folder: Pat
     if settings.kind == "words":
         entries = _by_frequency(words)[: settings.size]
         covered = sum(words[word] for word in entries)
+    elif settings.kind == "sentencepiece":
+        return {**report, "entries": len(Vocabulary.load(folder / file_name("vocabulary", side=side))) - len(SPECIALS)}
     else:
         short = {word: count for word, count in words.items() if len(word) <= LONGEST_WORD}
         write_text(folder / codes_name(settings, side), learn_codes(short, settings.size))

@@ -8,7 +8,7 @@ of a word carries `</w>`, so that merges distinguish word ends from the same let
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from io import StringIO
 from itertools import chain
@@ -20,7 +20,6 @@ from nmtcore.corpus.tokenisation import SPACE
 from nmtcore.errors import LineError, UserError, quoted
 from nmtcore.files import read_lines
 from nmtcore.layout import file_name
-from nmtcore.segmentation.alignment import align
 
 SEPARATOR = "@@"
 """The end of every piece but the last of a word."""
@@ -30,6 +29,8 @@ LONGEST_WORD = 500
 are learned from it, and each 500 characters of it are cut by themselves."""
 CACHED_WORDS = 1 << 19
 """The number of words whose pieces are kept (about 150 MB)."""
+FARTHEST = 20
+"""The most letters of a text, and of its words, that are left out at once where they differ."""
 _WHITE_SPACE = frozenset(" \t\n\r\x0b\x0c")
 
 
@@ -146,33 +147,23 @@ class TextSegmenter(Segmenter):
         from sentencepiece import SentencePieceProcessor
 
         try:
-            self._model = SentencePieceProcessor(model_proto=path.read_bytes())
+            self.model = SentencePieceProcessor(model_proto=path.read_bytes())
         except RuntimeError as error:
             raise UserError(f"{path} is no model of SentencePiece ({error}): copy or train it again.") from error
         self.counts = Counter()
 
-    @property
-    def pieces(self) -> list[str]:
-        """The pieces of the model, without its controls and `<unk>`."""
-        model = self._model
-        ids = (i for i in range(len(model)) if not (model.is_control(i) or model.is_unknown(i) or model.is_unused(i)))
-        return [model.id_to_piece(i) for i in ids]
-
     def segment(self, words: Sequence[str], text: str = "") -> Subwords:
-        """Segment the text of one sentence: no pieces if it has no words, one unknown piece if it has but they."""
+        """Segment the text of one sentence: no pieces if it has no words, `<unk>` if only it has pieces of none."""
         if not words:
             return Subwords([], [])
-        encoded = self._model.encode(text, return_type="offset_mapping")
-        pieces, spans = encoded["pieces"] or ["<unk>"], encoded["offsets"] or [(0, len(text))]
+        encoded = self.model.encode(text, return_type="offset_mapping")
+        pieces, spans = encoded["pieces"] or ["<unk>"], encoded["offsets"] or [(0, 0)]
         places, owners, unaligned = align(text, words)
-        firsts = [bisect_left(places, start) for start, _ in spans]
-        lasts = [bisect_left(places, end) - 1 for _, end in spans]
         owners.append(len(words) - 1)
-        word_of_subword = [*(owners[first] for first in firsts[:-1]), len(words) - 1]
+        word_of_subword = [owners[bisect_left(places, start)] for start, _ in spans[:-1]] + owners[-1:]
         self.counts["words"] += len(words)
         self.counts["words without a piece"] += len(words) - len(set(word_of_subword))
         self.counts["pieces"] += len(pieces)
-        self.counts["pieces of several words"] += sum(map(lambda i, j: i < j and owners[i] != owners[j], firsts, lasts))
         self.counts["unaligned letters"] += unaligned
         return Subwords(pieces, word_of_subword)
 
@@ -185,3 +176,42 @@ class TextSegmenter(Segmenter):
         piece_of_character = [i for i, piece in enumerate(pieces) for _ in piece]
         text = "".join(pieces).replace(SPACE, " ")
         return [piece_of_character[match.start()] for match in re.finditer(r" ?\S+", text)]
+
+
+def align(text: str, words: Sequence[str]) -> tuple[list[int], list[int], int]:
+    """Align the letters of a text (all but white space and `SPACE`) with those of its words, in order.
+
+    Where they differ, the fewest letters are left out; those of the text belong to the first word that has others
+    instead. Returns the places and the words (from 0) of the letters that belong to words, and how many, of text and
+    words, have no equal one on the other side.
+    """
+    letters, places = _letters(enumerate(text))
+    expected, owners = _letters((number, letter) for number, word in enumerate(words) for letter in word)
+    if letters == expected:
+        return places, owners, 0
+    aligned: list[tuple[int, int]] = []
+    i = j = unaligned = 0
+    while i < len(letters) or j < len(expected):
+        more, fewer = _difference(letters[i : i + FARTHEST], expected[j : j + FARTHEST])
+        aligned += zip(places[i : i + more], owners[j : j + 1] * more if fewer else (), strict=False)
+        i, j, unaligned = i + more, j + fewer, unaligned + more + fewer
+        if letters[i : i + 1] == expected[j : j + 1]:
+            aligned += zip(places[i : i + 1], owners[j : j + 1], strict=True)
+            i, j = i + 1, j + 1
+    return [place for place, _ in aligned], [number for _, number in aligned], unaligned
+
+
+def _letters(characters: Iterable[tuple[int, str]]) -> tuple[list[str], list[int]]:
+    """Return the letters among numbered characters, and their numbers."""
+    chosen = [(letter, number) for number, letter in characters if not letter.isspace() and letter != SPACE]
+    return [letter for letter, _ in chosen], [number for _, number in chosen]
+
+
+def _difference(letters: Sequence[str], expected: Sequence[str]) -> tuple[int, int]:
+    """Return how many letters to leave out on each side, so that the next two are equal: the fewest in all, of equal
+    sums the fewest of the text, or all if none are equal."""
+    for both in range(len(letters) + len(expected) - 1):
+        for more in range(max(0, both - len(expected) + 1), min(both + 1, len(letters))):
+            if letters[more] == expected[both - more]:
+                return more, both - more
+    return len(letters), len(expected)
