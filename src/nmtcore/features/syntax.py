@@ -62,8 +62,8 @@ class AnnotatedWords:
     def governor_W(self) -> np.ndarray:
         """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`.
 
-        A word without subwords lies in one of the word before it. Such words are one node of the tree: its governor is
-        that of the highest of them, and for their dependents it is the first, which has the subword.
+        A word without subwords lies in one of the word before it (or else after it). They are one node of the tree: its
+        governor is that of the highest of them, and it is itself the one that has the subword.
         """
         governor_W = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
         first_W, owner_W = np.repeat(self.offsets[:-1], self.words_B), np.full(len(governor_W), -1)
@@ -71,8 +71,8 @@ class AnnotatedWords:
         owner_W[word_J] = word_J
         if (owner_W >= 0).all():
             return governor_W
-        owner_W = np.maximum.accumulate(owner_W)
-        owner_W = np.where(owner_W < first_W, np.arange(len(owner_W)), owner_W)
+        starts, words_B = self.word_of_subword.offsets[:-1][self.words_B > 0], self.words_B[self.words_B > 0]
+        owner_W = np.maximum(np.maximum.accumulate(owner_W), np.repeat(word_J[starts], words_B))
         depth_W, ancestor_W = np.zeros_like(owner_W), governor_W
         while (is_word_W := ancestor_W >= 0).any():
             depth_W += is_word_W

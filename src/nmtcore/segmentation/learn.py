@@ -147,10 +147,9 @@ def _learn_texts(corpus: Path, selection: Path | None, settings: SegmentationSet
         for side in sides:
             path = folder / codes_name(settings, side)
             path.write_bytes(model)
-            pieces = TextSegmenter(path).model
-            Vocabulary.of(pieces.id_to_piece(i) for i in range(3, len(pieces))).save(
-                folder / file_name("vocabulary", side=side)
-            )
+            learned = TextSegmenter(path).model
+            pieces = [learned.id_to_piece(i) for i in range(len(learned))]  # three of them are special entries
+            Vocabulary.of(pieces).save(folder / file_name("vocabulary", side=side))
 
 
 def copy_model(given: Sequence[Path], settings: SegmentationSettings, folder: Path) -> None:
