@@ -5,18 +5,22 @@ from dataclasses import replace
 
 import pytest
 from factories import run_settings
-from inference.tiny import PIECES, write_segmentation
+from inference.tiny import PIECES, heads_of_block, parse_text, trained_briefly, write_bundle, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.components import DepParseSettings
+from nmtcore.config.corpora import SegmentationSettings, WordsSettings
 from nmtcore.config.features import ComponentSettings, ParsingTaskSettings
 from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.features.transforms.parsing_task import TRANSLATE
-from nmtcore.inference.text import TextReader, read_text
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.scoring import score_text_pairs
+from nmtcore.inference.text import TextOutput, TextReader, read_text
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
-from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 
 class Chain(Annotator):
@@ -181,6 +185,7 @@ def test_a_bundle_with_pieces_of_text_translates_and_parses_words(tmp_path):
     assert heads[0][4] == 4
     (scored,) = score_text_pairs(bundle, read_text(["the cat"]), read_text(["bad!!"]))
     assert scored.tokens == 1 + len(bundle.segmenters["target"].segment(["bad", "!", "!"], "bad!!").pieces)
-    tokenised = TextOutput(run, bundle.vocabularies["target"], bundle.segmenters["target"], bundle.transforms, detokenised=False)
-    ids = bundle.vocabularies["target"].ids(bundle.segmenters["target"].segment(["x"], "the bad!!").pieces)
+    target = bundle.vocabularies["target"], bundle.segmenters["target"]
+    tokenised = TextOutput(run, *target, bundle.transforms, detokenised=False)
+    ids = target[0].ids(target[1].segment(["x"], "the bad!!").pieces)
     assert (bundle.output.text(ids), tokenised.text(ids)) == ("the bad!!", "the bad ! !")
