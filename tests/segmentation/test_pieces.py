@@ -38,7 +38,7 @@ PARTS = [
     "<s>",
 ]
 TEXTS = st.lists(st.sampled_from(PARTS + SPACES), max_size=12).map("".join)
-KINDS = [WordsSettings(kind=kind) for kind in ("moses", "spaces", "characters")] + [WordsSettings(normalise=True)]
+KINDS = [WordsSettings(kind=name) for name in ("moses", "spaces", "characters")] + [WordsSettings(normalise=True)]
 
 
 @pytest.fixture(scope="module")

@@ -462,5 +462,5 @@ class SegmentationSettings:
         match = re.fullmatch(r"(words|bpe|(sentencepiece))(_joint)?_(\d+)(?:_((?(2).+|constituency)))?", name)
         if not match:
             raise ValueError(f"'{name}' is no segmentation; names are like words_50000, bpe_joint_6000, bpe_32000")
-        kind, pieces, joint, size, last = match.groups()
-        return cls(kind=kind, joint=bool(joint), size=int(size), **{"model" if pieces else "also": last})
+        unit, pieces, joint, size, last = match.groups()
+        return cls(kind=unit, joint=bool(joint), size=int(size), **{"model" if pieces else "also": last})

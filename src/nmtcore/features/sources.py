@@ -1,6 +1,6 @@
 """Sources as models translate and parse them, in the workflow and on the command line.
 
-Shapes: V words with subwords, W words.
+Shapes: U nodes, W words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,15 +53,15 @@ class Sources:
             for row, (heads_W, count) in chosen
         ]
 
-    def heads_of_words(self, row: int, heads_V: np.ndarray) -> np.ndarray:
-        """Return the heads of a sentence's W words, given those of the V words that have subwords.
+    def heads_of_words(self, row: int, heads_U: np.ndarray) -> np.ndarray:
+        """Return the heads of a sentence's W words, given those of the U words that have subwords.
 
         The head of a word without subwords, which lies in one of the word before it, is this word.
         """
-        words_V = np.unique(self.side.word_of_subword[row])
-        owner_W = np.searchsorted(words_V, np.arange(words_V[-1] + 1), side="right") - 1
-        heads_W = words_V[np.maximum(owner_W, 0)] + 1
-        heads_W[words_V] = np.where(heads_V == HEAD_OF_ROOT, HEAD_OF_ROOT, words_V[heads_V - 1] + 1)
+        words_U = np.unique(self.side.word_of_subword[row])
+        owner_W = np.searchsorted(words_U, np.arange(words_U[-1] + 1), side="right") - 1
+        heads_W = words_U[np.maximum(owner_W, 0)] + 1
+        heads_W[words_U] = np.where(heads_U == HEAD_OF_ROOT, HEAD_OF_ROOT, words_U[heads_U - 1] + 1)
         return heads_W
 
 
