@@ -140,6 +140,7 @@ INSIDE = {
     # In a segmentation or a model
     "codes": "{side}.codes",
     "joint_codes": "codes",
+    "pieces": "{side}.spm",
     "vocabulary": "{side}.vocab",
     # In translations or parses of a split
     "translations": "translations.txt",
@@ -319,7 +320,8 @@ class Layout:
             "annotator": rf"(?!{SELECTION}/){NAME}",
             "column": COLUMN,
             "other": NAME,
-            "segmentation": r"(?:words|bpe)(?:_joint)?_\d+(?:_constituency)?",
+            "segmentation": r"(?:(?:words|bpe)(?:_joint)?_\d+(?:_constituency)?"
+            r"|sentencepiece(?:_joint)?_\d+(?:_[A-Za-z0-9._-]+)?)",
             "seed": r"\d+",
             "shard": r"\d+",
             "shards": r"\d+",

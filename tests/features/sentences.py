@@ -29,9 +29,13 @@ VOCABULARY = {column: list(LABEL_SPECIALS) for column in LABEL_COLUMNS} | {
 
 
 @st.composite
-def annotated(draw):
-    """Draw a sentence, as the number of subwords per word, and its annotation, possibly null or with null columns."""
-    pieces = draw(st.lists(st.integers(1, 3) | st.just(30), max_size=6))
+def annotated(draw, least=1):
+    """Draw a sentence, as the number of subwords per word, and its annotation, possibly null or with null columns.
+
+    The last word has a subword.
+    """
+    pieces = draw(st.lists(st.integers(least, 3) | st.just(30), max_size=6))
+    pieces[-1:] = [max(1, count) for count in pieces[-1:]]
     n = len(pieces)
     if not n or draw(st.integers(0, 4)) == 0:
         return pieces, failed("why")

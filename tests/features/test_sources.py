@@ -50,6 +50,22 @@ def test_sentences_without_words_and_very_long_ones_are_left_out(longest, senten
     assert [heads_W.tolist() for heads_W in heads] == expected
 
 
+@given(st.lists(annotated(least=0), max_size=4), st.data())
+def test_a_word_without_subwords_gets_the_word_whose_subword_it_is_in_as_head(sentences, data):
+    selected = select_sources(examples_of(sentences), Transforms())
+    heads, expected = [], []
+    for pieces, _ in sentences:
+        words = [word for word, count in enumerate(pieces, start=1) if count]
+        drawn = [data.draw(st.integers(0, len(words))) for _ in words]
+        heads += [np.array(drawn)] if words else []
+        expected.append([])
+        for word in range(1, len(pieces) + 1):
+            before = [other for other in words if other < word] or words
+            head = drawn[words.index(word)] if word in words else None
+            expected[-1].append(before[-1 if before[0] < word else 0] if head is None else [0, *words][head])
+    assert [heads_W.tolist() for heads_W in selected.heads_of_all(heads)] == expected
+
+
 def test_pairs_are_long_if_a_side_is(monkeypatch):
     monkeypatch.setattr(sources, "MAX_SUBWORDS", 3)
     alone, targets = (

@@ -15,6 +15,7 @@ from nmtcore.errors import UserError
 from nmtcore.features.examples import ragged_column, syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
+from nmtcore.syntax.trees import find_cycle
 
 
 def features(sentences, names=tuple(FEATURES), *, ids=None, labels=VOCABULARY, side="source"):
@@ -49,6 +50,36 @@ def test_every_column_matches_loops_over_words(sentences):
         words, tagged = len(sentence[0]), sentence[1].ccg is not None
         assert len(random) == words
         assert all(2 <= tag < 5 for tag in random) if tagged else not any(random)
+
+
+@given(st.lists(annotated(least=0), max_size=4))
+def test_words_in_the_subword_of_another_are_one_node_with_it(sentences):
+    names = ("governor", "parent_position")
+    for row, (pieces, annotation) in zip(features(sentences, ("trees",)).to_pylist(), sentences, strict=True):
+        if annotation.head is None:
+            assert set(row["governor"]) <= {-2}
+            continue
+        owners, owner = [], next((word for word, count in enumerate(pieces) if count), None)
+        for word, count in enumerate(pieces):
+            owner = word if count else owner
+            owners.append(owner)
+        paths = []
+        for word in range(len(pieces)):
+            path = [word]
+            while annotation.head[path[-1]]:
+                path.append(annotation.head[path[-1]] - 1)
+            paths.append(path)
+        heads = [0] * len(pieces)
+        for word in set(owners):
+            group = [other for other, own in enumerate(owners) if own == word]
+            highest = min(group, key=lambda other: len(paths[other]))
+            above = paths[highest][1:]
+            governor = owners[above[0]] if above else -1
+            heads[word] = governor + 1
+            positions = [i for i, other in enumerate(words_of(pieces)) if other == (governor if above else word)]
+            mean = float(np.float32(sum(positions) / len(positions)))
+            assert [row[name][word] for name in names] == [governor, mean]
+        assert not find_cycle(heads)
 
 
 @given(st.lists(annotated(), min_size=3, max_size=8), st.data())

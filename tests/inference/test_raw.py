@@ -5,17 +5,21 @@ from dataclasses import replace
 
 import pytest
 from factories import run_settings
-from inference.tiny import PIECES, write_segmentation
+from inference.tiny import PIECES, heads_of_block, parse_text, trained_briefly, write_bundle, write_segmentation
 
 from nmtcore.annotation.base import Annotator
 from nmtcore.annotation.labels import LABEL_SPECIALS
+from nmtcore.config.components import DepParseSettings
+from nmtcore.config.corpora import SegmentationSettings, WordsSettings
 from nmtcore.config.features import ComponentSettings
 from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.inference.text import TextReader, read_text
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.scoring import score_text_pairs
+from nmtcore.inference.text import TextOutput, TextReader, read_text
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary
-from nmtcore.syntax.annotation import Annotation, failed
+from nmtcore.syntax.annotation import Annotation, failed, tree_fault
 
 
 class Chain(Annotator):
@@ -141,3 +145,31 @@ def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
 def test_the_annotator_of_a_bundle_must_read_text(tmp_path):
     with pytest.raises(UserError, match="Name a parser"):
         examples_of(reader(tmp_path, TREES, **SYNTAX), ["the cab"])
+
+
+def test_a_bundle_with_pieces_of_text_translates_and_parses_words(tmp_path):
+    """A word in the piece of another hangs on it; a batch of one equals a batch of many."""
+    pytest.importorskip("sentencepiece")
+    pieces = SegmentationSettings(kind="sentencepiece", size=45, joint=True)
+    words = dict.fromkeys(("source", "target"), WordsSettings())
+    run = run_settings(DepParseSettings(layer=1), words=words, segmentation=pieces)
+    model = write_bundle(tmp_path / "model", run, train=trained_briefly)
+    assert {"source.spm", "target.spm"} <= {path.name for path in model.iterdir()}
+    bundle = load_bundle(model)
+    lines = ["the cat is bad!!", "", "the dog\u00a0sat.", "\u200b", "größe!! hot"]
+    owners = bundle.segmenters["source"].segment(["the", "bad", "!", "!"], "the bad!!").word_of_subword
+    assert sorted(set(owners)) == [0, 1, 3]
+    translations = list(bundle.translate(lines))
+    assert [next(bundle.translate([line])) for line in lines] == translations
+    assert [bool(text) for text in translations] == [True, False, True, False, True]
+    assert not any("▁" in text for text in translations)
+    heads = [heads_of_block(block) for block in parse_text(bundle, lines, method="one_root") if block]
+    assert [len(of_line) for of_line in heads] == [6, 4, 4]
+    assert all(tree_fault(of_line) is None for of_line in heads)
+    assert heads[0][4] == 4
+    (scored,) = score_text_pairs(bundle, read_text(["the cat"]), read_text(["bad!!"]))
+    assert scored.tokens == 1 + len(bundle.segmenters["target"].segment(["bad", "!", "!"], "bad!!").pieces)
+    target = bundle.vocabularies["target"], bundle.segmenters["target"]
+    tokenised = TextOutput(run, *target, bundle.transforms, detokenised=False)
+    ids = target[0].ids(target[1].segment(["x"], "the bad!!").pieces)
+    assert (bundle.output.text(ids), tokenised.text(ids)) == ("the bad!!", "the bad ! !")

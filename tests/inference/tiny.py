@@ -23,6 +23,8 @@ from nmtcore.model.base import TranslationModel
 from nmtcore.model.batch import make_batch
 from nmtcore.model.losses import TRANSLATION
 from nmtcore.parquet import write_rows
+from nmtcore.segmentation.learn import learn_pieces
+from nmtcore.segmentation.segmenter import TextSegmenter
 from nmtcore.segmentation.vocabulary import EOS, Vocabulary
 
 MERGES = ["t h", "th e</w>", "c a", "ca t</w>", "d o", "do g</w>"]
@@ -33,13 +35,20 @@ UPDATES = 50
 PIECES = ["the", "cat", "dog", "ca@@", "do@@", "th@@", *(f"{c}@@" for c in "abcdeghot"), *"abcdeghot.,"]
 
 
-def write_segmentation(folder: Path) -> Path:
-    """Write codes for both sides and for each, and vocabularies."""
+def write_segmentation(folder: Path, *, of_text: bool = False) -> Path:
+    """Write codes for both sides and for each, or models of SentencePiece, and vocabularies."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("codes", "source.codes", "target.codes"):
         (folder / name).write_text("#version: 0.2\n" + "".join(f"{merge}\n" for merge in MERGES))
+    entries = PIECES
+    if of_text:
+        model = learn_pieces(["the cat sat. the dog sat.", "the cab is hot, the cat is bad!!"] * 9, 45)
+        for name in ("source", "target"):
+            (folder / f"{name}.spm").write_bytes(model)
+        learned = TextSegmenter(folder / "source.spm").model
+        entries = [learned.id_to_piece(i) for i in range(len(learned))]
     for name in ("source", "target"):
-        Vocabulary.of(PIECES).save(folder / f"{name}.vocab")
+        Vocabulary.of(entries).save(folder / f"{name}.vocab")
     return folder
 
 
@@ -53,7 +62,8 @@ def write_bundle(
 ) -> Path:
     """Write a bundle of a run; `train` may train its model, of which it also gets the size of the vocabulary."""
     run = run or run_settings()
-    segmentation = write_segmentation(folder.parent / "segmentation")
+    of_text = run.segmentation.kind == "sentencepiece"
+    segmentation = write_segmentation(folder.parent / "segmentation", of_text=of_text)
     labels = {
         side: {column: [*LABEL_SPECIALS, *label_names] for column in columns}
         for side, features in run.features.items()

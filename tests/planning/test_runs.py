@@ -13,6 +13,7 @@ from nmtcore.planning.training import (
     label_files,
     label_paths,
     labels_of_features,
+    model_of_pieces,
     segmentation_folder,
     segmentation_of_run,
     shared_gpus,
@@ -22,6 +23,43 @@ from nmtcore.planning.training import (
     training_linearised_parses,
     used_annotations,
 )
+
+
+def test_the_pieces_of_a_given_model_come_from_its_folder_or_are_downloaded(make_project, tmp_path):
+    """No scale limits them."""
+    files = [{"name": f"models/far/{name}", "url": f"https://x.org/{name}"} for name in ("source.spm", "vocab.json")]
+    far = {"name": "far", "description": "A model", "files": files}
+    given = {"kind": "sentencepiece", "size": 58101, "joint": True, "model": "near"}
+    settings = {"models": ["shelf"]}
+    project = make_project(settings, {"models/far": far}, given=little(segmentation=given), plain=little())
+    name = project.run("given", "transformer_base", "smoke", 1).segmentation.name
+    assert name == "sentencepiece_joint_58101_near"
+    assert project.segmentation(project.dataset("given"), project.scale("smoke")).name == name
+    with pytest.raises(UserError, match=r"There is no SentencePiece model 'near' .*: looked for it at shelf/near"):
+        model_of_pieces(project, segmentation=name)
+    (tmp_path / "shelf/near").mkdir(parents=True)
+    names = ("source.spm", "target.spm", "vocab.json")
+    for file in names:
+        (tmp_path / "shelf/near" / file).touch()
+    assert model_of_pieces(project, segmentation=name) == [str(tmp_path / "shelf/near" / file) for file in names]
+    with pytest.raises(UserError, match=r"has no target_vocab.json: copy it again, or write `joint: true`"):
+        model_of_pieces(project, segmentation=name.replace("joint_", ""))
+    downloads = [f"downloads/models/far/{file}" for file in names]
+    assert model_of_pieces(project, segmentation=name.replace("near", "far")) == downloads
+    assert model_of_pieces(project, segmentation="sentencepiece_8000") == []
+
+
+@pytest.mark.parametrize(
+    ("segmentation", "sentence"),
+    [
+        ({"kind": "bpe", "size": 9, "model": "m"}, "`model` is of `kind: sentencepiece`, not of `kind: bpe`"),
+        ({"kind": "sentencepiece", "size": 9, "model": "../m"}, "a model is a plain name"),
+        ({"kind": "sentencepiece", "size": 9, "also": "constituency"}, "parses are no text, delete it"),
+    ],
+)
+def test_settings_that_do_not_fit_the_kind_of_segmentation_are_refused(make_project, segmentation, sentence):
+    with pytest.raises(UserError, match=sentence):
+        make_project(mine=little(segmentation=segmentation)).dataset("mine")
 
 
 @pytest.fixture

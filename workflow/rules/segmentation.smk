@@ -1,5 +1,5 @@
 # Learn how words are split into subwords.
-from nmtcore.planning.training import training_linearised_parses
+from nmtcore.planning.training import model_of_pieces, training_linearised_parses
 
 
 rule learn_segmentation:
@@ -7,6 +7,7 @@ rule learn_segmentation:
         corpus=LAYOUT.pattern("pairs", split="train"),
         selection=planned(selection_file),
         linearised_parses=planned(training_linearised_parses),
+        given=planned(model_of_pieces),
     output:
         folder=directory(LAYOUT.pattern("segmentation")),
     resources:

@@ -411,30 +411,56 @@ class WordsSettings:
             raise ValueError(f"`language` is of `kind: spacy`, not of `kind: {self.kind}`: delete it")
 
 
+MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
+"""Pattern of the names of annotators' models, which are never paths."""
+
+
+def check_model_name(name: str) -> None:
+    """Raise a `ValueError` unless `name` is plain: models can run code, so only the user's folders are searched."""
+    if not re.fullmatch(MODEL_NAME, name):
+        raise ValueError(
+            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {quoted(name)}: add its folder to "
+            "`models` in config/config.yaml (or give the folder as --models), and use the model's name here"
+        )
+
+
 @settings_class
 class SegmentationSettings:
-    """Segmentation of words into subwords. Its name contains all settings, so names are unambiguous."""
+    """Segmentation of words or text into subwords. Its name contains all settings, so names are unambiguous."""
 
-    kind: Literal["words", "bpe"]
-    """words: no subwords, a vocabulary of whole words; bpe: byte pair encoding."""
+    kind: Literal["words", "bpe", "sentencepiece"]
+    """words: no subwords, a vocabulary of whole words; bpe: byte pair encoding of words; sentencepiece: pieces of text,
+    by SentencePiece's unigram model."""
     size: Count
-    """words: size of the vocabulary; bpe: number of merges."""
+    """words: size of the vocabulary; bpe: number of merges; sentencepiece: number of pieces (of a `model`: of the
+    entries of its vocab.json)."""
     joint: bool = False
-    """Whether both sides share the merges and the vocabulary."""
+    """Whether both sides share the merges or pieces, and the vocabulary."""
     also: Literal["constituency"] | None = None
     """Further text to learn from: the sources' linearised parses, as additional targets."""
+    model: str | None = None
+    """For sentencepiece: name of a folder with source.spm, target.spm and vocab.json in one of `models` of config.yaml,
+    as `transformers` publishes Marian models (without `joint`, also target_vocab.json); null: pieces are learned."""
+
+    def __post_init__(self) -> None:
+        if self.also and self.kind == "sentencepiece":
+            raise ValueError("`also` is of `kind: bpe` and `kind: words`: parses are no text, delete it")
+        if self.model is not None:
+            if self.kind != "sentencepiece":
+                raise ValueError(f"`model` is of `kind: sentencepiece`, not of `kind: {self.kind}`: delete it")
+            check_model_name(self.model)
 
     @property
     def name(self) -> str:
-        """The name in paths: words_50000, bpe_joint_6000, bpe_32000, bpe_joint_16000_constituency."""
-        joint, also = ["joint"] if self.joint else [], [self.also] if self.also else []
-        return "_".join([self.kind, *joint, str(self.size), *also])
+        """The name in paths: words_50000, bpe_joint_6000, bpe_joint_16000_constituency, sentencepiece_8000_MODEL."""
+        joint = ["joint"] if self.joint else []
+        return "_".join([self.kind, *joint, str(self.size), *filter(None, (self.also, self.model))])
 
     @classmethod
     def parse(cls, name: str) -> "SegmentationSettings":
         """Read a name back; raise a `ValueError` for a text that names no segmentation."""
-        match = re.fullmatch(r"(words|bpe)(_joint)?_(\d+)(?:_(constituency))?", name)
+        match = re.fullmatch(r"(words|bpe|(sentencepiece))(_joint)?_(\d+)(?:_((?(2).+|constituency)))?", name)
         if not match:
             raise ValueError(f"'{name}' is no segmentation; names are like words_50000, bpe_joint_6000, bpe_32000")
-        unit, joint, size, also = match.groups()
-        return cls(kind=unit, joint=bool(joint), size=int(size), also=also)
+        unit, pieces, joint, size, last = match.groups()
+        return cls(kind=unit, joint=bool(joint), size=int(size), **{"model" if pieces else "also": last})

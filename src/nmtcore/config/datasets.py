@@ -3,7 +3,6 @@
 To add an annotator: its settings here, a line in `ANNOTATORS`, its code in `annotation/{tool}.py`.
 """
 
-import re
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, get_args
@@ -19,6 +18,7 @@ from nmtcore.config.corpora import (
     SegmentationSettings,
     Side,
     WordsSettings,
+    check_model_name,
     own_files,
 )
 from nmtcore.config.files import check_files
@@ -30,18 +30,6 @@ from nmtcore.errors import quoted
 Annotation = Literal["dependencies", "tags", "ccg", "constituency"]
 ANNOTATIONS: tuple[Annotation, ...] = get_args(Annotation)
 """Kinds of annotation: heads with labels; UPOS and XPOS; CCG supertags; bracketed constituents."""
-
-MODEL_NAME = r"(?!\.{1,2}$)[A-Za-z0-9._-]+"
-"""Pattern of the names of annotators' models, which are never paths."""
-
-
-def check_model_name(name: str) -> None:
-    """Raise a `ValueError` unless `name` is plain: models can run code, so only the user's folders are searched."""
-    if not re.fullmatch(MODEL_NAME, name):
-        raise ValueError(
-            f"a model is a plain name (letters, digits, '.', '_' and '-'), not {quoted(name)}: add its folder to "
-            "`models` in config/config.yaml (or give the folder as --models), and use the model's name here"
-        )
 
 
 @settings_class

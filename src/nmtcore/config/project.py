@@ -262,7 +262,8 @@ class Project(Catalogue):
             ]
         )
         where, limit = self.systems.where(system), self.scale(scale).segmentation_size
-        if limit is not None and section_of(merged, "segmentation", SegmentationSettings, where=where).size > limit:
+        segmentation = section_of(merged, "segmentation", SegmentationSettings, where=where)
+        if limit is not None and segmentation.model is None and segmentation.size > limit:
             size = LinedKey("size", line_of(of_scale, ["segmentation_size"]))
             merged.add(Layer(scale_file, {"segmentation": {size: limit}}))
         return merged
@@ -292,8 +293,10 @@ class Project(Catalogue):
         return tuple(seed for seed in seeds if 1 <= seed <= count) or seeds
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:
-        """Return the data set's segmentation, at most as large as the scale allows."""
+        """Return the data set's segmentation, at most as large as the scale allows unless it is a given model's."""
         settings = dataset.segmentation
+        if settings.model is not None:
+            return settings
         return replace(settings, size=min(settings.size, scale.segmentation_size or settings.size))
 
 

@@ -32,18 +32,21 @@ def extract_subwords(
     """Cut a `column` of the file `words` into subwords as the words of one side, and write them as `schema`.
 
     `segmentation` is the folder of codes and vocabularies. Only the rows that `selection` keeps are written, with
-    their ids. With `LINEARISED_TOKENS_SCHEMA`, there may be nulls, and they stay null.
+    their ids. With `LINEARISED_TOKENS_SCHEMA`, there may be nulls, and they stay null. Pieces are of the side's text.
     """
+    columns = ["id", column, *([side] if settings.kind == "sentencepiece" else [])]
     segmenter = Segmenter.load(segmentation, settings, side)
     vocabulary = Vocabulary.load(segmentation / file_name("vocabulary", side=side))
     with row_writer(output, schema) as writer:
-        for batch in selected_batches(words, selection, columns=["id", column]):
-            for id, words_of_sentence in zip(*batch.to_pydict().values(), strict=True):
+        for batch in selected_batches(words, selection, columns=columns):
+            for id, words_of_sentence, *text in zip(*batch.to_pydict().values(), strict=True):
                 row = {"id": id}
                 if words_of_sentence is not None:
-                    subwords = segmenter.segment(words_of_sentence)
+                    subwords = segmenter.segment(words_of_sentence, *text)
                     row |= {"ids": vocabulary.ids(subwords.pieces), "word_of_subword": subwords.word_of_subword}
                 writer.write(row)
+    if segmenter.counts:
+        print(f"{output}: " + ", ".join(f"{count:,} {name}" for name, count in segmenter.counts.items()))
 
 
 def extract_syntax(

@@ -1,6 +1,6 @@
 """Sources as models translate and parse them, in the workflow and on the command line.
 
-Shapes: W words.
+Shapes: U nodes, W words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from nmtcore.features.examples import Examples
+from nmtcore.features.examples import Examples, SideExamples
 from nmtcore.features.transforms.chain import Transforms
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
@@ -28,8 +28,8 @@ class Sources:
 
     ids: np.ndarray
     """The ids of all sentences."""
-    word_counts: np.ndarray
-    """The numbers of words of all sentences."""
+    side: SideExamples
+    """The subwords of all sentences."""
     examples: Examples
     """The sentences that the model reads, without targets."""
     rows: np.ndarray
@@ -47,8 +47,22 @@ class Sources:
 
     def heads_of_all(self, heads: Iterable[np.ndarray]) -> list[np.ndarray]:
         """Return the heads of the words of each sentence, given those of the examples."""
-        chosen = zip(self.of_all(heads, None), self.word_counts, strict=True)
-        return [np.full(count, HEAD_OF_ROOT) if heads_W is None else heads_W for heads_W, count in chosen]
+        chosen = enumerate(zip(self.of_all(heads, None), self.side.word_counts, strict=True))
+        return [
+            np.full(count, HEAD_OF_ROOT) if heads_W is None else self.heads_of_words(row, heads_W)
+            for row, (heads_W, count) in chosen
+        ]
+
+    def heads_of_words(self, row: int, heads_U: np.ndarray) -> np.ndarray:
+        """Return the heads of a sentence's W words, given those of the U words that have subwords.
+
+        The head of a word without subwords, which lies in one of the word before it, is this word.
+        """
+        words_U = np.unique(self.side.word_of_subword[row])
+        owner_W = np.searchsorted(words_U, np.arange(words_U[-1] + 1), side="right") - 1
+        heads_W = words_U[np.maximum(owner_W, 0)] + 1
+        heads_W[words_U] = np.where(heads_U == HEAD_OF_ROOT, HEAD_OF_ROOT, words_U[heads_U - 1] + 1)
+        return heads_W
 
 
 def select_sources(examples: Examples, transforms: Transforms) -> Sources:
@@ -61,7 +75,7 @@ def select_sources(examples: Examples, transforms: Transforms) -> Sources:
         chosen = chosen.take(rows)
     return Sources(
         ids=examples.id,
-        word_counts=examples.source.word_counts,
+        side=examples.source,
         examples=transforms.for_translation(chosen),
         rows=rows,
         long=np.flatnonzero(long).tolist(),

@@ -60,8 +60,27 @@ class AnnotatedWords:
 
     @cached_property
     def governor_W(self) -> np.ndarray:
-        """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`."""
-        return governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
+        """The governor of every word, from 0 in its sentence, with the sentinels of `syntax.trees`.
+
+        A word without subwords lies in one of the word before it (or else after it). They are one node of the tree: its
+        governor is that of the highest of them, and it is itself the one that has the subword.
+        """
+        governor_W = governors_of(self.per_word(self.annotation.column("head"), fill=heads_of(NO_GOVERNOR)))
+        first_W, owner_W = np.repeat(self.offsets[:-1], self.words_B), np.full(len(governor_W), -1)
+        word_J = np.repeat(self.offsets[:-1], self.word_of_subword.lengths) + self.word_of_subword.values
+        owner_W[word_J] = word_J
+        if (owner_W >= 0).all():
+            return governor_W
+        starts, words_B = self.word_of_subword.offsets[:-1][self.words_B > 0], self.words_B[self.words_B > 0]
+        owner_W = np.maximum(np.maximum.accumulate(owner_W), np.repeat(word_J[starts], words_B))
+        depth_W, ancestor_W = np.zeros_like(owner_W), governor_W
+        while (is_word_W := ancestor_W >= 0).any():
+            depth_W += is_word_W
+            ancestor_W = np.where(is_word_W, governor_W[first_W + ancestor_W], ancestor_W)
+        order_W = np.lexsort((depth_W, owner_W))
+        owners, starts = np.unique(owner_W[order_W], return_index=True)
+        governor_W[owners] = governor_W[order_W[starts]]
+        return np.where(governor_W >= 0, owner_W[first_W + governor_W] - first_W, governor_W)
 
     def per_word(self, lists: pa.ListArray, *, fill: int) -> np.ndarray:
         """Flatten one list of values per sentence to (W,), with `fill` for the words of sentences without a list."""
@@ -110,7 +129,8 @@ def governor_positions(word_of_subword: Ragged, governor_W: np.ndarray) -> np.nd
     first_B = np.cumsum(words_B) - words_B
     _, position_J = word_of_subword.rows_and_columns()
     word_J = np.repeat(first_B, word_of_subword.lengths) + word_of_subword.values
-    mean_W = np.bincount(word_J, weights=position_J, minlength=total) / np.bincount(word_J, minlength=total)
+    count_W = np.maximum(np.bincount(word_J, minlength=total), 1)  # of pieces of text, a word may have none
+    mean_W = np.bincount(word_J, weights=position_J, minlength=total) / count_W
     return mean_W[np.where(governor_W >= 0, np.repeat(first_B, words_B) + governor_W, np.arange(total))]
 
 

@@ -73,14 +73,14 @@ def analyse_sentences(bundle: Bundle, texts: Iterable[InputSentence], *, limit: 
                     for name, annotation in annotations.items()
                     if name not in reader.given_by
                 },
-                parse=None if parses is None else parses[row][method].tolist(),
+                parse=None if parses is None else read.sources.heads_of_words(line, parses[row][method]).tolist(),
                 translation=bundle.output.text(tokens[row]),
                 tags=None if tags is None else tags[row],
                 gates=None if gates is None else GatedSentence(pieces, gates[row][:-1]),
                 source_tokens=maps[0]["keys"],
                 target_tokens=[*pieces, *bundle.vocabularies["target"].tokens([EOS])],
                 weights=[np.round(100 * attention_map["weights"]).astype(np.uint8) for attention_map in maps],
-                head_trees=[trees_of_head[row].tolist() for trees_of_head in trees],
+                head_trees=[read.sources.heads_of_words(line, each[row]).tolist() for each in trees],
             )
         )
     return AnalysedModel(

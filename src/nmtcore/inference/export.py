@@ -1,7 +1,7 @@
 """Trained models for serving elsewhere: a bundle as a folder that CTranslate2 reads, and how to segment text.
 
 model.bin, config.json, {shared,source,target}_vocabulary.json   the model, as CTranslate2 reads it
-codes, {side}.codes        the codes files of the segmentation (subword-nmt's format)
+codes, {side}.codes, .spm   the files of the segmentation (subword-nmt's codes, or models of SentencePiece)
 nmtcore.json               how to make the model's input from text, how to search, and text from its output
 README.md                  how to use it without nmtcore, in prose and as code that runs
 
@@ -61,15 +61,17 @@ is particular to it.
    regular expressions here one for the Python package regex. If `normalise` is `nfc`, compose the text in Unicode's NFC
    first. What `within` matches, if it is there, is a part of words: Moses' tokeniser gets `within_mark` in its place.
 2. If `segmentation.kind` is `bpe`, cut the words with `subword-nmt apply-bpe --codes FILE`: pieces within a word end in
-   `@@`. Otherwise words stay whole; those that are not in the vocabulary are `<unk>`.
+   `@@`. If it is `sentencepiece`, cut the text itself, not words, by the model. Otherwise words stay whole; those that
+   are not in the vocabulary are `<unk>`.
 3. Replace text that is one of `reserved` by `<unk>`, and put `source_prefix` before the pieces, `source_suffix` after
    them. The model adds `</s>` to the source by itself.
-4. Translate, drop the entries of `output_tags`, and join pieces that end in `@@` with those after them.
+4. Translate, drop the entries of `output_tags`, and join pieces that end in `@@` with those after them; pieces of
+   SentencePiece, with `▁` for spaces, are already text.
 5. Join the words as `words.target` says: with Moses' detokeniser (also spaCy's words), with spaces, or, if MeCab's,
    without spaces. Then leave out what `closing` matches, replace matches of `quoted` by their three groups, or, if
    `space` is there, join without spaces and write one for each `space`.
 
-In Python, from lists of words to lists of words, started in this folder:
+In Python, from lists of words (texts, for SentencePiece) to lists of words, started in this folder:
 
 ```python
 import json
@@ -86,6 +88,16 @@ if about["segmentation"]["kind"] == "bpe":
 
     def join(pieces):
         return (" ".join(pieces) + " ").replace("@@ ", "").split()
+elif about["segmentation"]["kind"] == "sentencepiece":
+    from sentencepiece import SentencePieceProcessor
+
+    model = SentencePieceProcessor(model_file=about["segmentation"]["codes"]["source"])
+
+    def cut(text):
+        return model.encode(text, out_type=str)
+
+    def join(pieces):
+        return "".join(pieces).replace("▁", " ").split()
 
 
 def translate(sentences):

@@ -22,7 +22,7 @@ from nmtcore.inference.schemas import PARSE_METHODS, Parse, ParseMethod
 from nmtcore.inference.search import Hypothesis, translate_examples
 from nmtcore.inference.text import LINES_PER_CHUNK, InputSentence
 from nmtcore.model.base import TranslationModel
-from nmtcore.model.batch import Batch, pool_words, with_root_scores
+from nmtcore.model.batch import Batch, tree_scores
 from nmtcore.model.components.base import Component
 from nmtcore.syntax.annotation import Annotation, conllu_sentence
 from nmtcore.syntax.spanning_tree import maximum_spanning_tree
@@ -168,11 +168,8 @@ def _tree_scores(observed: Observed, layer: int, head: int, component: Component
     """
     if component and component.parses and component.points_to_root:
         return component.parse_scores(observed.context)
-    weights_B1SS = observed.maps["encoder", layer][:, [head]]
-    counts = (observed.words_BS.max(axis=1) + 1).tolist()
-    words_BS = torch.from_numpy(observed.words_BS).to(weights_B1SS.device)
-    scores_BWW = pool_words(weights_B1SS, words_BS, count=max(counts)).cpu().numpy()[:, 0]
-    return [with_root_scores(scores_WW[:count, :count]) for scores_WW, count in zip(scores_BWW, counts, strict=True)]
+    weights_BSS = observed.maps["encoder", layer][:, head]
+    return tree_scores(weights_BSS, torch.from_numpy(observed.words_BS).to(weights_BSS.device))
 
 
 def parse_sentences(

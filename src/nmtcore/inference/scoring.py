@@ -129,7 +129,8 @@ def score_text_pairs(
     check_scores_targets(bundle)
     tokenizer = WordTokenizer(bundle.run.text_words("target"), bundle.run.target)
     for pairs in grouped(_paired(source, target), LINES_PER_CHUNK):
-        targets = [bundle.segmenters["target"].segment(tokenizer.split(text.text)) for _, text in pairs]
+        segment, texts = bundle.segmenters["target"].segment, [tokenizer.compose(text.text) for _, text in pairs]
+        targets = [segment(tokenizer.split(text), text) for text in texts]
         for (_, text), subwords in zip(pairs, targets, strict=True):
             if len(subwords.pieces) > MAX_SUBWORDS:
                 raise UserError(f"{text.where}: the translation has more than {MAX_SUBWORDS:,} subwords: shorten it.")

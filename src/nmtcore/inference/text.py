@@ -120,6 +120,8 @@ class TextOutput:
         self._target, self._transforms = (vocabulary, segmenter), transforms
         tokenizer = WordTokenizer(run.text_words("target"), run.target)
         self._join = tokenizer.join if detokenised else " ".join
+        if run.segmentation.kind == "sentencepiece":  # whose words are what is between spaces
+            self._join = " ".join if detokenised else lambda words: " ".join(tokenizer.split(" ".join(words)))
 
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of a hypothesis."""
@@ -184,7 +186,8 @@ class TextReader:
         split, compose = self._tokenizer.split, self._tokenizer.compose
         words = [split(text.text) if text.words is None else list(map(compose, text.words)) for text in texts]
         annotations = {name: self._annotate(name, texts, words) for name in self._annotators}
-        segmented = [self._segmenter.segment(sentence) for sentence in words]
+        whole = (compose(text.text) for text in texts)
+        segmented = list(map(self._segmenter.segment, words, whole))
         words_of_subwords = Ragged.from_lists([sentence.word_of_subword for sentence in segmented], np.int32)
         side = SideExamples(
             ids=Ragged.from_lists([self._vocabulary.ids(sentence.pieces) for sentence in segmented], np.int32),

@@ -207,11 +207,16 @@ def pool_words(scores: Tensor, words_BS: Tensor, *, count: int) -> Tensor:
 def tree_scores(scores_BSS: Tensor, words_BS: Tensor) -> list[np.ndarray]:
     """Turn scores of subwords (rows) as dependents of subwords into the `parse_scores` of words, by `pool_words`.
 
-    The diagonal holds the scores of roots. Returns one float32 array (W, 1 + W) per sentence, roots in column 0.
+    The diagonal holds the scores of roots. Returns one float32 array (W, 1 + W) per sentence, roots in column 0; W are
+    the words that have subwords.
     """
-    counts_B = (words_BS.amax(dim=1) + 1).tolist()
-    pooled_BWW = pool_words(scores_BSS.detach(), words_BS, count=max(counts_B)).float().cpu().numpy()
-    return [with_root_scores(pooled_WW[:count, :count]) for pooled_WW, count in zip(pooled_BWW, counts_B, strict=True)]
+    count = int(words_BS.max()) + 1
+    pooled_BWW = pool_words(scores_BSS.detach(), words_BS, count=count).float().cpu().numpy()
+    words_of_sentences = (np.unique(words_S[words_S != NO_WORD]) for words_S in words_BS.cpu().numpy())
+    return [
+        with_root_scores(pooled_WW[np.ix_(words_W, words_W)])
+        for pooled_WW, words_W in zip(pooled_BWW, words_of_sentences, strict=True)
+    ]
 
 
 def with_root_scores(scores_WW: np.ndarray) -> np.ndarray:

@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from nmtcore.annotation.models import find_model, first_model_path
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
+from nmtcore.layout import MODELS
 from nmtcore.planning.annotation import annotator_of
 
 # Segmentation and features
@@ -16,6 +18,22 @@ def segmentation_folder(project: Project, *, dataset: str, segmentation: str) ->
     """Return the folder of a data set's segmentation, which may be that of another data set."""
     owner = project.dataset(dataset).segmentation_from or dataset
     return project.layout.path("segmentation", dataset=owner, segmentation=segmentation)
+
+
+def model_of_pieces(project: Project, *, segmentation: str) -> list[str]:
+    """List the files of the model that gives a segmentation its pieces; none if they are learned."""
+    settings, folders = SegmentationSettings.parse(segmentation), project.settings.own_model_folders
+    if (model := settings.model) is None:
+        return []
+    names = ["source.spm", "target.spm", "vocab.json", *([] if settings.joint else ["target_vocab.json"])]
+    if model in project.model_files and first_model_path(model, folders, holds=names[0]) is None:
+        return [project.layout.path("download", file=f"{MODELS}/{model}/{name}") for name in names]
+    folder = find_model(model, folders, description="SentencePiece model", holds=names[0])
+    for name in names:
+        if not (folder / name).is_file():
+            advice = "copy it again" if settings.joint else "copy it again, or write `joint: true`"
+            raise UserError(f"{segmentation}: the model in {folder} has no {name}: {advice}.")
+    return [str(folder / name) for name in names]
 
 
 def training_linearised_parses(project: Project, *, dataset: str, segmentation: str) -> list[str]:
