@@ -1,0 +1,138 @@
+"""The weights of a published model of the Marian family as those of the transformer here.
+
+Marian's decoder starts with padding, so `<s>` gets the vector of padding. `<s>` and the root, which Marian lacks, get
+an output bias with which they have no probability.
+
+Shapes: D width, S source, V vocabulary.
+"""
+
+import pickle
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from nmtcore.config.imported import CONFIG, published_files
+from nmtcore.config.training import TransformerSettings
+from nmtcore.errors import UserError, shortened
+from nmtcore.files import read_json
+from nmtcore.model.transformer import sinusoids
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK
+
+ABSENT = -1000.0
+"""The output bias of entries that Marian lacks: small enough for a probability of 0, large enough for label smoothing,
+which takes the mean of all log probabilities."""
+
+EMBEDDINGS = tuple(
+    f"{name}.weight" for name in ("model.shared", "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
+)
+"""The names that the shared vectors of the vocabulary may have; they may be saved more than once."""
+
+_SELF = {
+    "attention.queries_keys_values": ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"],
+    "attention.output": ["self_attn.out_proj"],
+    "around_attention.norm": ["self_attn_layer_norm"],
+}
+_CROSS = {
+    "cross.queries": ["encoder_attn.q_proj"],
+    "cross.keys_values": ["encoder_attn.k_proj", "encoder_attn.v_proj"],
+    "cross.output": ["encoder_attn.out_proj"],
+    "around_cross.norm": ["encoder_attn_layer_norm"],
+}
+_FEED_FORWARD = {
+    "feed_forward.inner": ["fc1"],
+    "feed_forward.outer": ["fc2"],
+    "around_feed_forward.norm": ["final_layer_norm"],
+}
+LAYERS = {"encoder": {**_SELF, **_FEED_FORWARD}, "decoder": {**_SELF, **_CROSS, **_FEED_FORWARD}}
+"""The parts of a layer of each stack, with the names of what Marian's have in their place."""
+
+
+def read_published_weights(folder: Path) -> dict[str, Tensor]:
+    """Read the file of weights without running code. Raises `UserError` if it holds none."""
+    *_, path = published_files(folder)
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        return dict(torch.load(path, map_location="cpu", weights_only=True))
+    except (SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, TypeError, ValueError) as error:
+        reason = shortened(str(error).splitlines()[0] if str(error) else type(error).__name__)
+        raise UserError(f"{path} holds no weights that can be read ({reason}): copy it again.") from error
+
+
+def entry_order(folder: Path) -> list[int]:
+    """Return the published id of each entry of the vocabulary here: the special entries, then the others by their id.
+
+    `<s>` and the root have that of padding. Raises `UserError` if vocab.json is not the vocabulary of config.json, or
+    has entries that are special here.
+    """
+    path, values = folder / "vocab.json", read_json(folder / CONFIG)
+    ids = read_json(path)
+    another = f"{path} is not the vocabulary of {folder / CONFIG}"
+    if sorted(ids.values(), key=str) != sorted(range(len(ids)), key=str) or len(ids) != values.get("vocab_size"):
+        raise UserError(
+            f"{another}: it has {len(ids)} entries, but vocab_size is {values.get('vocab_size')}, or its ids are not "
+            "the numbers from 0 on: copy both files from the same model."
+        )
+    for entry, key in ((SPECIALS[PAD], "pad_token_id"), (SPECIALS[EOS], "eos_token_id")):
+        if ids.get(entry) != values.get(key):
+            raise UserError(f"{another}: {entry} has the id {ids.get(entry)} there, but {key} is {values.get(key)}.")
+    if SPECIALS[UNK] not in ids:
+        raise UserError(f"{another}: it has no {SPECIALS[UNK]}: copy it again.")
+    for entry in (SPECIALS[BOS], SPECIALS[ROOT_ID]):
+        if entry in ids:
+            raise UserError(f"{path} has the entry {entry}, which is a symbol of its own here: it cannot be imported.")
+    special = [ids.get(entry, ids[SPECIALS[PAD]]) for entry in SPECIALS]
+    return special + sorted(set(ids.values()) - set(special))
+
+
+def converted_weights(published: Mapping[str, Tensor], settings: TransformerSettings, order: list[int]) -> dict:
+    """Return the weights of a transformer with these settings, in fp32 at least, by their names here.
+
+    `published` are all weights of the published model, and `order` is that of `entry_order`. Raises `UserError` with
+    the name of a weight that is missing, of another shape, or of no use.
+    """
+    left, weights = dict(published), {}
+
+    def take(name: str, *shape: int) -> Tensor:
+        if name not in left:
+            raise UserError(f"The published model has no weight {name}, which its config.json asks for: copy it again.")
+        tensor = left.pop(name)
+        if tensor.shape != shape:
+            raise UserError(
+                f"The weight {name} has the shape {tuple(tensor.shape)}, but by config.json and vocab.json it has "
+                f"{shape}: copy all files from the same model."
+            )
+        return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+
+    width, wide, entries = settings.width, settings.feed_forward, max(order) + 1
+    first = next((name for name in EMBEDDINGS if name in left), EMBEDDINGS[0])
+    vectors_VD = take(first, entries, width)
+    for name in set(EMBEDDINGS) & set(left):
+        if not torch.equal(take(name, entries, width), vectors_VD):
+            raise UserError(f"The weight {name} differs from {first}, but only shared embeddings can be imported.")
+    weights["target_embedding.weight"] = vectors_VD[order]
+    bias = "final_logits_bias"  # which may be left out if it is 0
+    bias_V = take(bias, 1, entries)[0] if bias in left else vectors_VD.new_zeros(entries)
+    weights["output_bias"] = bias_V[order]
+    weights["output_bias"][[BOS, ROOT_ID]] = ABSENT
+    for stack, parts in LAYERS.items():
+        table = f"model.{stack}.embed_positions.weight"
+        if table in left:
+            dtype = left[table].dtype
+            table_SD = take(table, len(left[table]), width).double()
+            if not torch.allclose(table_SD, sinusoids(len(table_SD), width, halves=True), atol=torch.finfo(dtype).eps):
+                raise UserError(f"The weight {table} is not Marian's table of sinusoids, so it cannot be imported.")
+        for layer in range(getattr(settings, f"{stack}_layers")):
+            for part, names in parts.items():
+                rows, columns = {"fc1": (wide, width), "fc2": (width, wide)}.get(names[0], (width, width))
+                for kind in ("weight", "bias"):
+                    shape = (rows,) if kind == "bias" or part.endswith("norm") else (rows, columns)
+                    given = [take(f"model.{stack}.layers.{layer}.{name}.{kind}", *shape) for name in names]
+                    weights[f"{stack}.{layer}.{part}.{kind}"] = torch.cat(given)
+    if left:
+        raise UserError(f"The published model has the weight {min(left)}, for which there is no place here.")
+    return weights
