@@ -20,7 +20,11 @@ from nmtcore.gpus import jobs_per_gpu, visible_gpus
 from nmtcore.job import end_planning
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
-from nmtcore.planning.evaluation import external_pattern, trained_pattern
+from nmtcore.planning.evaluation import (
+    external_pattern,
+    imported_pattern,
+    trained_pattern,
+)
 
 
 def without_traceback(function):
@@ -69,6 +73,7 @@ ON_GPU = SETTINGS.device == "cuda" or (
 )
 GPUS = SETTINGS.gpus if ON_GPU else 0
 TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
+IMPORTED = imported_pattern(PROJECT)
 
 
 wildcard_constraints:

@@ -71,6 +71,7 @@ def published_settings(folder: Path) -> dict[str, dict[str, Any]]:
             "heads": values["encoder_attention_heads"],
             **{key: values[key] for key in ("encoder_layers", "decoder_layers")},
             **{key: values.get(key, 0.0) for key in ("dropout", "attention_dropout", "activation_dropout")},
+            "embedding_dropout": None,
             "norm": "post",
             "positions": "halves",
             "scaled_embeddings": values.get("scale_embedding", False),

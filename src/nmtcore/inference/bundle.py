@@ -247,11 +247,11 @@ def load_initial_weights(
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
-    label vocabularies. Raises `UserError` if bases, shapes, vocabularies or labels differ.
+    label vocabularies. An imported model has no components, so those of the new one stay as they are. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
-    same_base = read_json(folder / "run.json")["base"] == run.base
-    differing = [] if same_base else ["another base than this run's"]
+    start = read_json(folder / "run.json")
+    differing = [] if start["base"] == run.base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
@@ -262,7 +262,7 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    _load_weights(model, folder)
+    _load_weights(model, folder, components=start.get("imported") is None)
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -326,8 +326,11 @@ def _check_own_code(folder: Path) -> None:
             )
 
 
-def _load_weights(model: TranslationModel, folder: Path) -> None:
+def _load_weights(model: TranslationModel, folder: Path, *, components: bool = True) -> None:
+    """Load the weights of a bundle, without `components` only those of the base."""
     weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
+    if not components:
+        saved |= {name: tensor for name, tensor in weights.items() if name.startswith("components.")}
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

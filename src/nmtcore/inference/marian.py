@@ -16,11 +16,14 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from nmtcore.config.imported import CONFIG, published_files
+from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TransformerSettings
 from nmtcore.errors import UserError, shortened
 from nmtcore.files import read_json
+from nmtcore.inference.bundle import VOCABULARIES, new_model, save_bundle
 from nmtcore.model.transformer import sinusoids
-from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK, Vocabulary
+from nmtcore.training.checkpoints import set_weights
 
 ABSENT = -1000.0
 """The output bias of entries that Marian lacks: small enough for a probability of 0, large enough for label smoothing,
@@ -49,6 +52,19 @@ _FEED_FORWARD = {
 }
 LAYERS = {"encoder": {**_SELF, **_FEED_FORWARD}, "decoder": {**_SELF, **_CROSS, **_FEED_FORWARD}}
 """The parts of a layer of each stack, with the names of what Marian's have in their place."""
+
+
+def import_model(run: RunSettings, published: Path, segmentation: Path, model: Path) -> None:
+    """Write a published model as the bundle `model`.
+
+    `run` has the settings that its folder `published` asks for, and `segmentation` is the folder of its pieces and
+    vocabularies. Raises `UserError` if a weight is not used.
+    """
+    weights = converted_weights(read_published_weights(published), run.model, entry_order(published))
+    vocabularies = {side: Vocabulary.load(segmentation / name) for side, name in VOCABULARIES.items()}
+    transformer = new_model(run, vocabularies, {})
+    set_weights(transformer, weights)
+    save_bundle(model, run=run, model=transformer, segmentation=segmentation)
 
 
 def read_published_weights(folder: Path) -> dict[str, Tensor]:
