@@ -41,7 +41,7 @@ def _run_import(chosen: argparse.Namespace) -> None:
     languages = {"source": chosen.source, "target": chosen.target}
     without = {"features": {}, "annotators": {}, "components": {}, "evaluation": {}, "tests": ()}
     values = {**said, **languages, **published, **without, "base": "transformer", "imported": name}
-    words = dict.fromkeys(languages, {"kind": "moses"})
+    words = {side: {"kind": "moses"} for side in languages}
     run = run_from_json({**values, "words": words, "training": {"max_updates": 1}}, where=str(folder))
     with tempfile.TemporaryDirectory() as segmentation:
         copy_model(files, run.segmentation, Path(segmentation))

@@ -247,7 +247,8 @@ def load_initial_weights(
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
-    label vocabularies. An imported model has no components, so those of the new one stay as they are. Raises `UserError` if bases, shapes, vocabularies or labels differ.
+    label vocabularies. An imported model has no components, so those of the new one stay as they are. Raises
+    `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
     start = read_json(folder / "run.json")

@@ -1,4 +1,4 @@
-"""The weights of a published model of the Marian family as those of the transformer here.
+"""A published model of the Marian family as a bundle: its weights as those of the transformer here.
 
 Marian's decoder starts with padding, so `<s>` gets the vector of padding. `<s>` and the root, which Marian lacks, get
 an output bias with which they have no probability.
@@ -29,29 +29,26 @@ ABSENT = -1000.0
 """The output bias of entries that Marian lacks: small enough for a probability of 0, large enough for label smoothing,
 which takes the mean of all log probabilities."""
 
-EMBEDDINGS = tuple(
-    f"{name}.weight" for name in ("model.shared", "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
-)
+EMBEDDINGS = ("model.shared", "model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head")
 """The names that the shared vectors of the vocabulary may have; they may be saved more than once."""
 
-_SELF = {
-    "attention.queries_keys_values": ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"],
+_QUERIES, _KEYS_VALUES = ["q_proj"], ["k_proj", "v_proj"]
+_PARTS = {
+    "attention.queries_keys_values": [f"self_attn.{name}" for name in _QUERIES + _KEYS_VALUES],
     "attention.output": ["self_attn.out_proj"],
     "around_attention.norm": ["self_attn_layer_norm"],
-}
-_CROSS = {
-    "cross.queries": ["encoder_attn.q_proj"],
-    "cross.keys_values": ["encoder_attn.k_proj", "encoder_attn.v_proj"],
-    "cross.output": ["encoder_attn.out_proj"],
-    "around_cross.norm": ["encoder_attn_layer_norm"],
-}
-_FEED_FORWARD = {
     "feed_forward.inner": ["fc1"],
     "feed_forward.outer": ["fc2"],
     "around_feed_forward.norm": ["final_layer_norm"],
 }
-LAYERS = {"encoder": {**_SELF, **_FEED_FORWARD}, "decoder": {**_SELF, **_CROSS, **_FEED_FORWARD}}
-"""The parts of a layer of each stack, with the names of what Marian's have in their place."""
+_CROSS = {
+    "cross.queries": [f"encoder_attn.{name}" for name in _QUERIES],
+    "cross.keys_values": [f"encoder_attn.{name}" for name in _KEYS_VALUES],
+    "cross.output": ["encoder_attn.out_proj"],
+    "around_cross.norm": ["encoder_attn_layer_norm"],
+}
+LAYERS = {"encoder": _PARTS, "decoder": _PARTS | _CROSS}
+"""The parts of a layer of each stack, with the names of what Marian has in their place."""
 
 
 def import_model(run: RunSettings, published: Path, segmentation: Path, model: Path) -> None:
@@ -75,7 +72,7 @@ def read_published_weights(folder: Path) -> dict[str, Tensor]:
             return load_file(path)
         return dict(torch.load(path, map_location="cpu", weights_only=True))
     except (SafetensorError, pickle.UnpicklingError, RuntimeError, EOFError, TypeError, ValueError) as error:
-        reason = shortened(str(error).splitlines()[0] if str(error) else type(error).__name__)
+        reason = shortened(" ".join(str(error).split()) or type(error).__name__)
         raise UserError(f"{path} holds no weights that can be read ({reason}): copy it again.") from error
 
 
@@ -86,61 +83,58 @@ def entry_order(folder: Path) -> list[int]:
     has entries that are special here.
     """
     path, values = folder / "vocab.json", read_json(folder / CONFIG)
-    ids = read_json(path)
-    another = f"{path} is not the vocabulary of {folder / CONFIG}"
-    if sorted(ids.values(), key=str) != sorted(range(len(ids)), key=str) or len(ids) != values.get("vocab_size"):
+    ids, size = read_json(path), values.get("vocab_size")
+    own = {entry: ids.get(entry) for entry in SPECIALS}
+    for i, key in ((PAD, "pad_token_id"), (EOS, "eos_token_id")):
+        if own[SPECIALS[i]] is None or own[SPECIALS[i]] != values.get(key):
+            raise UserError(f"{path}: {SPECIALS[i]} has the id {own[SPECIALS[i]]}, but {key} is {values.get(key)}.")
+    if own[SPECIALS[UNK]] is None or len(ids) != size or set(ids.values()) != set(range(size)):
         raise UserError(
-            f"{another}: it has {len(ids)} entries, but vocab_size is {values.get('vocab_size')}, or its ids are not "
-            "the numbers from 0 on: copy both files from the same model."
+            f"{path} has {len(ids)} entries, but vocab_size is {size}, or it has no {SPECIALS[UNK]}, or its ids are "
+            "not the numbers from 0 on: copy both files from the same model."
         )
-    for entry, key in ((SPECIALS[PAD], "pad_token_id"), (SPECIALS[EOS], "eos_token_id")):
-        if ids.get(entry) != values.get(key):
-            raise UserError(f"{another}: {entry} has the id {ids.get(entry)} there, but {key} is {values.get(key)}.")
-    if SPECIALS[UNK] not in ids:
-        raise UserError(f"{another}: it has no {SPECIALS[UNK]}: copy it again.")
     for entry in (SPECIALS[BOS], SPECIALS[ROOT_ID]):
-        if entry in ids:
+        if own[entry] is not None:
             raise UserError(f"{path} has the entry {entry}, which is a symbol of its own here: it cannot be imported.")
     special = [ids.get(entry, ids[SPECIALS[PAD]]) for entry in SPECIALS]
-    return special + sorted(set(ids.values()) - set(special))
+    return special + sorted(set(range(size)) - set(special))
 
 
-def converted_weights(published: Mapping[str, Tensor], settings: TransformerSettings, order: list[int]) -> dict:
+def converted_weights(
+    published: Mapping[str, Tensor], settings: TransformerSettings, order: list[int]
+) -> dict[str, Tensor]:
     """Return the weights of a transformer with these settings, in fp32 at least, by their names here.
 
     `published` are all weights of the published model, and `order` is that of `entry_order`. Raises `UserError` with
     the name of a weight that is missing, of another shape, or of no use.
     """
-    left, weights = dict(published), {}
+    left, width, wide = dict(published), settings.width, settings.feed_forward
+    entries = max(order) + 1
 
     def take(name: str, *shape: int) -> Tensor:
-        if name not in left:
-            raise UserError(f"The published model has no weight {name}, which its config.json asks for: copy it again.")
-        tensor = left.pop(name)
-        if tensor.shape != shape:
+        if name not in left or left[name].shape != shape:
+            there = f"the shape {tuple(left[name].shape)}" if name in left else "no such weight"
             raise UserError(
-                f"The weight {name} has the shape {tuple(tensor.shape)}, but by config.json and vocab.json it has "
-                f"{shape}: copy all files from the same model."
+                f"The weight {name} should have the shape {shape} by config.json and vocab.json, but there is {there}: "
+                "copy all files from the same model."
             )
+        tensor = left.pop(name)
         return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
-    width, wide, entries = settings.width, settings.feed_forward, max(order) + 1
-    first = next((name for name in EMBEDDINGS if name in left), EMBEDDINGS[0])
-    vectors_VD = take(first, entries, width)
-    for name in set(EMBEDDINGS) & set(left):
-        if not torch.equal(take(name, entries, width), vectors_VD):
-            raise UserError(f"The weight {name} differs from {first}, but only shared embeddings can be imported.")
-    weights["target_embedding.weight"] = vectors_VD[order]
-    bias = "final_logits_bias"  # which may be left out if it is 0
-    bias_V = take(bias, 1, entries)[0] if bias in left else vectors_VD.new_zeros(entries)
-    weights["output_bias"] = bias_V[order]
+    saved = [name for name in (f"{owner}.weight" for owner in EMBEDDINGS) if name in left]
+    vectors_VD, *copies = [take(name, entries, width) for name in saved or [f"{EMBEDDINGS[0]}.weight"]]
+    for name, copy_VD in zip(saved[1:], copies, strict=True):
+        if not torch.equal(copy_VD, vectors_VD):
+            raise UserError(f"The weight {name} differs from {saved[0]}, but only shared embeddings can be imported.")
+    # A bias of 0 may be left out.
+    bias_V = take("final_logits_bias", 1, entries)[0] if "final_logits_bias" in left else torch.zeros(entries)
+    weights = {"target_embedding.weight": vectors_VD[order], "output_bias": bias_V[order]}
     weights["output_bias"][[BOS, ROOT_ID]] = ABSENT
     for stack, parts in LAYERS.items():
-        table = f"model.{stack}.embed_positions.weight"
-        if table in left:
-            dtype = left[table].dtype
+        if (table := f"model.{stack}.embed_positions.weight") in left:
+            precision = torch.finfo(left[table].dtype).eps
             table_SD = take(table, len(left[table]), width).double()
-            if not torch.allclose(table_SD, sinusoids(len(table_SD), width, halves=True), atol=torch.finfo(dtype).eps):
+            if not torch.allclose(table_SD, sinusoids(len(table_SD), width, halves=True), atol=precision):
                 raise UserError(f"The weight {table} is not Marian's table of sinusoids, so it cannot be imported.")
         for layer in range(getattr(settings, f"{stack}_layers")):
             for part, names in parts.items():
