@@ -10,7 +10,7 @@ from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.evaluation import (
-    external_pattern,
+    pattern_of,
     missing_seed_notes,
     parse_folders,
     seed_scores,
@@ -167,7 +167,7 @@ def test_files_that_need_a_model_are_no_targets(make):
 
 def test_no_system_is_both_trained_and_imported(make, make_project):
     project = make({"parsed": {"test": "a"}})
-    trained, external = trained_pattern(project), external_pattern(project)
+    trained, external = trained_pattern(project), pattern_of(project.systems.external)
     for name, is_external in (("llm", True), ("llm_two", False), ("my_llm", False), ("transformer_base", False)):
         path = f"{name}/seed1"
         matches = [bool(re.fullmatch(f"(?:{pattern})/seed1", path)) for pattern in (trained, external)]

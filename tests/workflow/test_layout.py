@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS, NO_OUTPUTS
-from nmtcore.planning.evaluation import external_pattern, trained_pattern
+from nmtcore.planning.evaluation import pattern_of, trained_pattern, translating_pattern
 
 
 def sample_paths(layout):
@@ -71,7 +71,7 @@ def test_what_scripts_import_exists(root):
 
 def test_wildcards_have_the_constraints_of_the_layout(outputs, root, layout):
     project = Project.load(root / "config")
-    systems = (layout.constraints["system"], trained_pattern(project), external_pattern(project))
+    systems = (layout.constraints["system"], trained_pattern(project), translating_pattern(project), pattern_of([]))
     wildcards = re.findall(r"\{(\w+)(?:,([^{}]*))?\}", "".join(outputs))
     assert {name for name, _ in wildcards} == layout.constraints.keys()
     for name, constraint in wildcards:
