@@ -10,9 +10,9 @@ from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.evaluation import (
-    pattern_of,
     missing_seed_notes,
     parse_folders,
+    pattern_of,
     seed_scores,
     summary_seeds,
     trained_pattern,
@@ -174,5 +174,5 @@ def test_no_system_is_both_trained_and_imported(make, make_project):
         assert matches == [not is_external, is_external], name
     (project.folders[0] / "systems/mine.yaml").unlink()
     none = make_project(parsed=parsed())
-    assert not re.search(external_pattern(none), "llm")
+    assert not re.search(pattern_of(none.systems.external), "llm")
     assert trained_pattern(none) == none.layout.constraints["system"]
