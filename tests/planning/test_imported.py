@@ -20,7 +20,7 @@ CONFIG = {
     **{"max_length": 512, "dropout": 0.1, "vocab_size": 10, "eos_token_id": 0},
 }
 SYSTEMS = {
-    "opus": {"imported": {"model": "opus-mt-cs-en", "source": "cs", "target": "en", "licence": "CC-BY-4.0"}},
+    "opus": {"imported": {"model": "opus-mt-en-de", "source": "en", "target": "de", "licence": "CC-BY-4.0"}},
     "tuned": {"start_from": "opus"},
     "pascal_tuned": {"extends": "tuned", "components": {"pascal": {"heads": 2}}, "model": {"dropout": 0.3}},
 }
@@ -29,7 +29,7 @@ SYSTEMS = {
 @pytest.fixture
 def make(make_project, tmp_path):
     """Make a project with a published model and systems that use it, or others in their place."""
-    folder = tmp_path / "published/opus-mt-cs-en"
+    folder = tmp_path / "published/opus-mt-en-de"
     folder.mkdir(parents=True)
     write_json(folder / "config.json", CONFIG)
     write_json(folder / "vocab.json", {f"p{i}": i for i in range(60_000)})
@@ -38,7 +38,7 @@ def make(make_project, tmp_path):
 
     def make(**systems):
         settings = {"systems": ["opus"], "models": ["published"]}
-        return make_project(settings, {"systems/mine": SYSTEMS | systems}, parsed=parsed(), other=parsed(target="de"))
+        return make_project(settings, {"systems/mine": SYSTEMS | systems}, parsed=parsed(), other=parsed(target="cs"))
 
     return make
 
@@ -47,9 +47,9 @@ def test_no_scale_cuts_an_imported_model_or_its_segmentation(make):
     project = make()
     runs = [project.run("parsed", "opus", scale, 1) for scale in ("paper", "smoke", "small")]
     for run in runs:
-        assert run.imported == "opus-mt-cs-en"
+        assert run.imported == "opus-mt-en-de"
         assert not run.is_trained
-        assert run.segmentation.name == "sentencepiece_joint_60000_opus-mt-cs-en"
+        assert run.segmentation.name == "sentencepiece_joint_60000_opus-mt-en-de"
         assert changed(run.model) == {
             **{"norm": "post", "positions": "halves", "activation": "swish", "output_bias": True},
         }
@@ -57,7 +57,7 @@ def test_no_scale_cuts_an_imported_model_or_its_segmentation(make):
     assert project.seeds("parsed", "opus") == (1,)
     files = [row for row in manifest_sources(project, run=runs[0])["files"] if row["kind"] == "model"]
     assert [row["path"] for row in files] == published_model(project, run=runs[0])
-    assert {(row["name"], row["licence"]) for row in files} == {("opus-mt-cs-en", "CC-BY-4.0")}
+    assert {(row["name"], row["licence"]) for row in files} == {("opus-mt-en-de", "CC-BY-4.0")}
 
 
 def test_a_system_that_starts_from_it_has_its_base_and_components_with_any_seed(make):
@@ -68,14 +68,14 @@ def test_a_system_that_starts_from_it_has_its_base_and_components_with_any_seed(
     assert (run.model.width, run.model.dropout, run.segmentation) == (512, 0.3, opus.segmentation)
     assert run.is_trained
     assert start_model(project, run=run) == [path_of_run(project, "model", opus)]
-    assert "opus-mt-cs-en" in {row["name"] for row in manifest_sources(project, run=run)["files"]}
+    assert "opus-mt-en-de" in {row["name"] for row in manifest_sources(project, run=run)["files"]}
     patterns = (trained_pattern(project), translating_pattern(project), pattern_of(project.systems.imported))
     for name, expected in (("opus", [False, True, True]), ("tuned", [True, True, False])):
         assert [bool(re.fullmatch(f"(?:{pattern})/seed1", f"{name}/seed1")) for pattern in patterns] == expected
 
 
 REFUSED = {
-    "languages": ({}, "other", "opus", 1, "the model opus-mt-cs-en is for cs to en, but the data set for cs to de"),
+    "languages": ({}, "other", "opus", 1, "the model opus-mt-en-de is for en to de, but the data set for en to cs"),
     "seed": ({}, "parsed", "opus", 2, "an imported model is always the same, so there is no seed 2: choose seed 1"),
     "keys": (
         {"opus": SYSTEMS["opus"] | {"model": {"width": 8}}},
@@ -85,11 +85,11 @@ REFUSED = {
     "another size": ({"tuned": {"start_from": "opus", "model": {"width": 64}}}, "parsed", "tuned", 1, "width"),
     "another base": ({"tuned": {"start_from": "opus", "base": "recurrent"}}, "parsed", "tuned", 1, "has the base"),
     "absent": (
-        {"opus": {"imported": {"model": "gone", "source": "cs", "target": "en"}}},
+        {"opus": {"imported": {"model": "gone", "source": "en", "target": "de"}}},
         *("parsed", "opus", 1, "there is no model gone at published/gone, manual/models/gone.*: add the folder that"),
     ),
     "a path": (
-        {"opus": {"imported": {"model": "../gone", "source": "cs", "target": "en"}}},
+        {"opus": {"imported": {"model": "../gone", "source": "en", "target": "de"}}},
         *("parsed", "opus", 1, "a model is a plain name"),
     ),
 }
