@@ -150,8 +150,8 @@ def test_searches_find_what_generate_finds(marian, tmp_path):
         rows, scores = (generated, None) if beam == 1 else (generated.sequences, generated.sequences_scores)
         search = {"beam": beam, "alpha": alpha, "length_penalty": "fairseq", "min_length": 0}
         settings = DecodingSettings(**search, max_length=limit, max_length_ratio=None)
-        found = translate_examples(model.double(), examples_of(ours(source, order)), settings)
-        for i, (row, (hypothesis, *_)) in enumerate(zip(rows[:, 1:].tolist(), found, strict=True)):
+        translated = translate_examples(model.double(), examples_of(ours(source, order)), settings)
+        for i, (row, (hypothesis, *_)) in enumerate(zip(rows[:, 1:].tolist(), translated, strict=True)):
             expected = row[: row.index(0)]
             same.append([order[token] for token in hypothesis.tokens] == expected)
             assert same[-1] or (beam > 1 and (len(expected) == limit or hypothesis.score >= scores[i]))

@@ -182,11 +182,11 @@ def as_imported(run: RunSettings, imported: ImportedSettings, data: DatasetSetti
 
     Raises `MissingAnnotation` if the data set has other languages than the model, or if the seed is not 1.
     """
-    languages, own = (f"{each.source} to {each.target}" for each in (imported, data))
-    if languages != own:
+    languages, of_data = (f"{each.source} to {each.target}" for each in (imported, data))
+    if languages != of_data:
         raise MissingAnnotation(
-            f"{where}: the model {imported.model} is for {languages}, but the data set for {own}: choose another.",
-            missing=f"no imported model for {own}",
+            f"{where}: the model {imported.model} is for {languages}, but the data set for {of_data}: choose another.",
+            missing=f"no imported model for {of_data}",
         )
     if run.seed != 1:
         raise MissingAnnotation(

@@ -281,8 +281,8 @@ class Project(Catalogue):
         """Return the folder of an imported system's model. Raises `UserError` if it is in none of the folders."""
         name, folders = self.system(system).imported.model, self.settings.model_folders
         candidates = [Path(folder) / name for folder in folders]
-        found = next((path for path in candidates if path.is_dir()), None)
-        if found is None:
+        folder = next((path for path in candidates if path.is_dir()), None)
+        if folder is None:
             advice = "add the folder that holds it to `models` in config/config.yaml"
             if name in self.model_files:
                 files = (self.layout.path("download", file=file.name) for file in self.annotator_model(name).files)
@@ -291,7 +291,7 @@ class Project(Catalogue):
                 f"{self.systems.where(system)}: imported: there is no model {name} at "
                 f"{', '.join(map(str, candidates))}: {advice}."
             )
-        return found
+        return folder
 
     def start_run(self, run: RunSettings) -> RunSettings:
         """Return the run whose model gives a run its initial weights: of an imported system, that of seed 1."""

@@ -254,8 +254,9 @@ def write_model(
     encoder.embeddings[0].weight = _array(model.source_embedding.weight)
     decoder.embeddings.weight = decoder.projection.weight = _array(model.target_embedding.weight)
     encoder.scale_embeddings = decoder.scale_embeddings = model.settings.scaled_embeddings
-    size, bias_V = len(decoder.embeddings.weight), model.output_bias
-    decoder.projection.bias = np.zeros(size, np.float32) if bias_V is None else _array(bias_V).copy()
+    decoder.projection.bias = np.zeros(len(decoder.embeddings.weight), np.float32)
+    if model.output_bias is not None:
+        decoder.projection.bias += _array(model.output_bias)
     decoder.projection.bias[list(NEVER_GENERATED)] = FORBIDDEN
     _set_norm(encoder, model.encoder_norm)
     _set_norm(decoder, model.decoder_norm)

@@ -84,17 +84,19 @@ def entry_order(folder: Path) -> list[int]:
     """
     path, values = folder / "vocab.json", read_json(folder / CONFIG)
     ids, size = read_json(path), values.get("vocab_size")
-    own = {entry: ids.get(entry) for entry in SPECIALS}
+    special_ids = {entry: ids.get(entry) for entry in SPECIALS}
     for i, key in ((PAD, "pad_token_id"), (EOS, "eos_token_id")):
-        if own[SPECIALS[i]] is None or own[SPECIALS[i]] != values.get(key):
-            raise UserError(f"{path}: {SPECIALS[i]} has the id {own[SPECIALS[i]]}, but {key} is {values.get(key)}.")
-    if own[SPECIALS[UNK]] is None or len(ids) != size or set(ids.values()) != set(range(size)):
+        if special_ids[SPECIALS[i]] is None or special_ids[SPECIALS[i]] != values.get(key):
+            raise UserError(
+                f"{path}: {SPECIALS[i]} has the id {special_ids[SPECIALS[i]]}, but {key} is {values.get(key)}."
+            )
+    if special_ids[SPECIALS[UNK]] is None or len(ids) != size or set(ids.values()) != set(range(size)):
         raise UserError(
             f"{path} has {len(ids)} entries, but vocab_size is {size}, or it has no {SPECIALS[UNK]}, or its ids are "
             "not the numbers from 0 on: copy both files from the same model."
         )
     for entry in (SPECIALS[BOS], SPECIALS[ROOT_ID]):
-        if own[entry] is not None:
+        if special_ids[entry] is not None:
             raise UserError(f"{path} has the entry {entry}, which is a symbol of its own here: it cannot be imported.")
     special = [ids.get(entry, ids[SPECIALS[PAD]]) for entry in SPECIALS]
     return special + sorted(set(range(size)) - set(special))
@@ -139,10 +141,10 @@ def converted_weights(
         for layer in range(getattr(settings, f"{stack}_layers")):
             for part, names in parts.items():
                 rows, columns = {"fc1": (wide, width), "fc2": (width, wide)}.get(names[0], (width, width))
-                for kind in ("weight", "bias"):
-                    shape = (rows,) if kind == "bias" or part.endswith("norm") else (rows, columns)
-                    given = [take(f"model.{stack}.layers.{layer}.{name}.{kind}", *shape) for name in names]
-                    weights[f"{stack}.{layer}.{part}.{kind}"] = torch.cat(given)
+                for tensor_name in ("weight", "bias"):
+                    shape = (rows,) if tensor_name == "bias" or part.endswith("norm") else (rows, columns)
+                    given = [take(f"model.{stack}.layers.{layer}.{name}.{tensor_name}", *shape) for name in names]
+                    weights[f"{stack}.{layer}.{part}.{tensor_name}"] = torch.cat(given)
     if left:
         raise UserError(f"The published model has the weight {min(left)}, for which there is no place here.")
     return weights
