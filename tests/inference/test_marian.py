@@ -209,6 +209,10 @@ def test_a_missing_file_is_named(marian, tmp_path, name):
     (tmp_path / name).unlink()
     with pytest.raises(UserError, match=f"{tmp_path} has (no|neither) {name}"):
         converted(tmp_path)
+    (tmp_path / name).write_text("[]")
+    if name.endswith("json"):
+        with pytest.raises(UserError, match=f"{name} has no keys: copy the model again"):
+            converted(tmp_path)
     with pytest.raises(UserError, match="nowhere: there is no such folder"):
         published_settings(tmp_path / "nowhere")
 

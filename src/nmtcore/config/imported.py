@@ -24,6 +24,14 @@ EQUAL = (
 """Keys that must agree."""
 
 
+def read_keys(path: Path) -> dict[str, Any]:
+    """Read a JSON file of a published model. Raises `UserError` if it has no keys."""
+    values = read_json(path, advice="copy the model again")
+    if not isinstance(values, dict):
+        raise UserError(f"{path} has no keys: copy the model again.")
+    return values
+
+
 def published_files(folder: Path) -> list[Path]:
     """List the files of a published model, its weights last. Raises `UserError` if one is missing."""
     if not folder.is_dir():
@@ -43,14 +51,14 @@ def published_settings(folder: Path) -> dict[str, dict[str, Any]]:
     the folder does not hold a model of the Marian family, or if the model has what the transformer here lacks.
     """
     where, generation = folder / CONFIG, folder / "generation_config.json"
-    values = read_json(where) if where.is_file() else {}
+    values = read_keys(where) if where.is_file() else {}
     if values and values.get("model_type") != "marian":
         raise UserError(
             f"{where}: this is a model of the family '{values.get('model_type')}', but only those of 'marian' are "
             "imported."
         )
     published_files(folder)
-    search = values | (read_json(generation) if generation.is_file() else {})
+    search = values | (read_keys(generation) if generation.is_file() else {})
     try:
         for key, expected in FIXED.items():
             if values.get(key, expected) != expected:
@@ -76,5 +84,5 @@ def published_settings(folder: Path) -> dict[str, dict[str, Any]]:
         raise UserError(f"{where} has no {error.args[0]}: copy the model again.") from error
     decoding = {"beam": search.get("num_beams") or 1, "length_penalty": "fairseq", "min_length": 0}
     decoding |= {"alpha": search.get("length_penalty", 1.0), "max_length": longest - 2, "max_length_ratio": None}
-    pieces = {"kind": "sentencepiece", "size": len(read_json(folder / "vocab.json")), "joint": True}
+    pieces = {"kind": "sentencepiece", "size": len(read_keys(folder / "vocab.json")), "joint": True}
     return {"model": model, "segmentation": {**pieces, "model": folder.resolve().name}, "decoding": decoding}

@@ -15,11 +15,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from nmtcore.config.imported import CONFIG, published_files
+from nmtcore.config.imported import CONFIG, published_files, read_keys
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TransformerSettings
 from nmtcore.errors import UserError, shortened
-from nmtcore.files import read_json
 from nmtcore.inference.bundle import VOCABULARIES, new_model, save_bundle
 from nmtcore.model.transformer import sinusoids
 from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, ROOT_ID, SPECIALS, UNK, Vocabulary
@@ -82,15 +81,19 @@ def entry_order(folder: Path) -> list[int]:
     `<s>` and the root have that of padding. Raises `UserError` if vocab.json is not the vocabulary of config.json, or
     has entries that are special here.
     """
-    path, values = folder / "vocab.json", read_json(folder / CONFIG)
-    ids, size = read_json(path), values.get("vocab_size")
+    path, values = folder / "vocab.json", read_keys(folder / CONFIG)
+    ids, size = read_keys(path), values.get("vocab_size")
     special_ids = {entry: ids.get(entry) for entry in SPECIALS}
     for i, key in ((PAD, "pad_token_id"), (EOS, "eos_token_id")):
         if special_ids[SPECIALS[i]] is None or special_ids[SPECIALS[i]] != values.get(key):
             raise UserError(
                 f"{path}: {SPECIALS[i]} has the id {special_ids[SPECIALS[i]]}, but {key} is {values.get(key)}."
             )
-    if special_ids[SPECIALS[UNK]] is None or len(ids) != size or set(ids.values()) != set(range(size)):
+    if (
+        special_ids[SPECIALS[UNK]] is None
+        or len(ids) != size
+        or {i for i in ids.values() if isinstance(i, int)} != set(range(size))
+    ):
         raise UserError(
             f"{path} has {len(ids)} entries, but vocab_size is {size}, or it has no {SPECIALS[UNK]}, or its ids are "
             "not the numbers from 0 on: copy both files from the same model."
