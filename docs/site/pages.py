@@ -11,7 +11,7 @@ from pathlib import Path
 START = {"docs/index.md": "index", "README.md": "first-steps", "docs/tour.ipynb": "tour"}
 """The first pages: file and address."""
 
-HOW_TO = ("training", "sweep", "factors", "component", "annotator", "filter", "metric", "table")
+HOW_TO = ("training", "sweep", "factors", "published-model", "component", "annotator", "filter", "metric", "table")
 HOW_TO += ("serve-elsewhere", "batch")
 """Files of docs/how-to/, in the order of the menu; others that are there follow them, and last `OWN_PAPER`."""
 

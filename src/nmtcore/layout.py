@@ -174,6 +174,7 @@ JOBS = {
     "extract_column": "{results}/{records}/{dataset}/features/{segmentation}/{split}.{side}.{annotator}.{column}",
     "extract_linearised": "{results}/{records}/{dataset}/features/{segmentation}/{split}.source.{annotator}.brackets",
     "train_model": "{root}/{records}/{dataset}/{system}/seed{seed}.training",
+    "import_model": "{root}/{records}/{dataset}/{system}/seed{seed}.import",
     "translate_split": "{root}/{records}/{dataset}/{system}/seed{seed}.inference.{split}",
     "import_translations": "{root}/{records}/{dataset}/{system}/seed{seed}.import.{split}",
     "parse_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold.{split}",

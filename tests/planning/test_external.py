@@ -10,9 +10,9 @@ from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.errors import UserError
 from nmtcore.planning.configured import configured_runs
 from nmtcore.planning.evaluation import (
-    external_pattern,
     missing_seed_notes,
     parse_folders,
+    pattern_of,
     seed_scores,
     summary_seeds,
     trained_pattern,
@@ -167,12 +167,12 @@ def test_files_that_need_a_model_are_no_targets(make):
 
 def test_no_system_is_both_trained_and_imported(make, make_project):
     project = make({"parsed": {"test": "a"}})
-    trained, external = trained_pattern(project), external_pattern(project)
+    trained, external = trained_pattern(project), pattern_of(project.systems.external)
     for name, is_external in (("llm", True), ("llm_two", False), ("my_llm", False), ("transformer_base", False)):
         path = f"{name}/seed1"
         matches = [bool(re.fullmatch(f"(?:{pattern})/seed1", path)) for pattern in (trained, external)]
         assert matches == [not is_external, is_external], name
     (project.folders[0] / "systems/mine.yaml").unlink()
     none = make_project(parsed=parsed())
-    assert not re.search(external_pattern(none), "llm")
+    assert not re.search(pattern_of(none.systems.external), "llm")
     assert trained_pattern(none) == none.layout.constraints["system"]

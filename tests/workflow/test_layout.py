@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.config.project import Project
 from nmtcore.layout import FILES, JOBS, NO_OUTPUTS
-from nmtcore.planning.evaluation import external_pattern, trained_pattern
+from nmtcore.planning.evaluation import pattern_of, trained_pattern, translating_pattern
 
 
 def sample_paths(layout):
@@ -41,8 +41,9 @@ def without_constraints(pattern):
 
 def test_outputs_and_file_types_correspond(outputs, layout):
     patterns = [*map(without_constraints, outputs)]
-    # Translations are made by one rule for systems that are trained, and by another for external ones.
+    # Translations are made by one rule for systems with a model, and by another for external ones; models by two rules.
     patterns.remove(layout.pattern("hypotheses"))
+    patterns.remove(layout.pattern("model"))
     assert sorted(patterns) == sorted(layout.pattern(name) for name in FILES.keys() - NO_OUTPUTS)
 
 
@@ -71,7 +72,7 @@ def test_what_scripts_import_exists(root):
 
 def test_wildcards_have_the_constraints_of_the_layout(outputs, root, layout):
     project = Project.load(root / "config")
-    systems = (layout.constraints["system"], trained_pattern(project), external_pattern(project))
+    systems = (layout.constraints["system"], trained_pattern(project), translating_pattern(project), pattern_of([]))
     wildcards = re.findall(r"\{(\w+)(?:,([^{}]*))?\}", "".join(outputs))
     assert {name for name, _ in wildcards} == layout.constraints.keys()
     for name, constraint in wildcards:

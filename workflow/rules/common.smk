@@ -20,7 +20,11 @@ from nmtcore.gpus import jobs_per_gpu, visible_gpus
 from nmtcore.job import end_planning
 from nmtcore.layout import JOBS, TABLE_FORMATS
 from nmtcore.planning.configured import configured_runs
-from nmtcore.planning.evaluation import external_pattern, trained_pattern
+from nmtcore.planning.evaluation import (
+    pattern_of,
+    trained_pattern,
+    translating_pattern,
+)
 
 
 def without_traceback(function):
@@ -68,7 +72,9 @@ ON_GPU = SETTINGS.device == "cuda" or (
     SETTINGS.device == "auto" and bool(visible_gpus())
 )
 GPUS = SETTINGS.gpus if ON_GPU else 0
-TRAINED, EXTERNAL = trained_pattern(PROJECT), external_pattern(PROJECT)
+TRAINED, TRANSLATING = trained_pattern(PROJECT), translating_pattern(PROJECT)
+EXTERNAL = pattern_of(PROJECT.systems.external)
+IMPORTED = pattern_of(PROJECT.systems.imported)
 
 
 wildcard_constraints:

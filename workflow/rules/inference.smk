@@ -11,7 +11,7 @@ rule translate_split:
     output:
         hypotheses=directory(LAYOUT.pattern("hypotheses")),
     wildcard_constraints:
-        system=TRAINED,
+        system=TRANSLATING,
     threads: SETTINGS.threads
     resources:
         **{**WITH_MODEL, "runtime": 480},

@@ -1,7 +1,8 @@
-# One model per run. Its checkpoints are not declared as outputs, so that Snakemake never deletes them.
+# One model per run, imported or trained. Its checkpoints are not declared as outputs, so that Snakemake never deletes them.
 from nmtcore.planning.training import (
     label_files,
     label_paths,
+    published_model,
     segmentation_of_run,
     start_model,
     training_features,
@@ -36,3 +37,20 @@ rule train_model:
         checkpoints=LAYOUT.pattern("checkpoints"),
     script:
         "../scripts/train_model.py"
+
+
+rule import_model:
+    input:
+        published=planned(published_model),
+        segmentation=planned(segmentation_of_run),
+    output:
+        model=directory(LAYOUT.pattern("model")),
+    wildcard_constraints:
+        system=IMPORTED,
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        **run_params(training_settings, "imported", "model", "words"),
+    script:
+        "../scripts/import_model.py"

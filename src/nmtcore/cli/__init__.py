@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from nmtcore import __version__
 from nmtcore.cli.check import add_check
 from nmtcore.cli.export import add_export
+from nmtcore.cli.import_model import add_import
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.new import add_new
 from nmtcore.cli.parse import add_parse
@@ -78,6 +79,7 @@ def parser() -> argparse.ArgumentParser:
     add_logprob(commands)
     add_show(commands)
     add_export(commands)
+    add_import(commands)
     add_new(commands)
     add_check(commands)
     add_schema(commands)

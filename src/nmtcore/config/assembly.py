@@ -11,7 +11,7 @@ from nmtcore.config.features import FEATURES, TRANSFORMS, ComponentSettings, Tra
 from nmtcore.config.files import Merged, check_files
 from nmtcore.config.registry import Registry
 from nmtcore.config.runs import RunSettings, differences
-from nmtcore.config.systems import ExternalSettings, ScaleSettings, SystemSettings
+from nmtcore.config.systems import ExternalSettings, ImportedSettings, ScaleSettings, SystemSettings
 from nmtcore.config.training import (
     BASES,
     DecodingSettings,
@@ -184,6 +184,25 @@ def with_translations(
     return replace(run, tests=tuple(seed_files), external=seed_files, evaluation=evaluation)
 
 
+def as_imported(run: RunSettings, imported: ImportedSettings, data: DatasetSettings, *, where: str) -> RunSettings:
+    """Turn a run into that of an imported system.
+
+    Raises `MissingAnnotation` if the data set has other languages than the model, or if the seed is not 1.
+    """
+    languages, of_data = (f"{each.source} to {each.target}" for each in (imported, data))
+    if languages != of_data:
+        raise MissingAnnotation(
+            f"{where}: the model {imported.model} is for {languages}, but the data set for {of_data}: choose another.",
+            missing=f"no imported model for {of_data}",
+        )
+    if run.seed != 1:
+        raise MissingAnnotation(
+            f"{where}: an imported model is always the same, so there is no seed {run.seed}: choose seed 1.",
+            missing=f"no imported model for seed {run.seed}",
+        )
+    return replace(run, imported=imported.model)
+
+
 def _count_files(count: int) -> str:
     return f"{count} file{'' if count == 1 else 's'}"
 
@@ -242,6 +261,8 @@ def assemble(
     run = build(RunSettings, values, where=where)
     if parts.external is not None:
         return with_translations(run, parts.external, data, where=where)
+    if parts.imported is not None:
+        return as_imported(run, parts.imported, data, where=where)
     if run.tree_comparison == "induced":
         run = replace(run, trees_by=data.syntax.get("source", {}).get("dependencies"))
     return with_treebanks(run, parts.treebank, data, where=where)
@@ -263,9 +284,10 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
         raise UserError(f"{where} is external, so it has no model.")
     if run.base != start.base:
         raise UserError(f"{where} has the base '{start.base}', not '{run.base}', so its weights do not fit.")
-    added = [name for name in run.components.keys() - start.components if run.components[name].neutral_at_first]
-    fitting = replace(run, components={name: run.components[name] for name in run.components if name not in added})
-    if lines := differences(*(_what_weights_fit(each) for each in (start, fitting))):
+    # To a published model, which has none, all components are added.
+    new = {name for name, one in run.components.items() if start.imported is not None or one.neutral_at_first}
+    kept = {name: one for name, one in run.components.items() if name not in new - start.components.keys()}
+    if lines := differences(*(_what_weights_fit(each) for each in (start, replace(run, components=kept)))):
         raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
     if len(set(segmented)) > 1:
         raise UserError(

@@ -12,6 +12,8 @@ from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
 from nmtcore.config.files import ALL, Layer, Merged, NamedFiles, changed_below, named_files, read_yaml
 from nmtcore.config.registry import own_faults
 from nmtcore.config.systems import (
+    EXTERNAL,
+    IMPORTED,
     ScaleSettings,
     StandInSettings,
     SystemSettings,
@@ -37,7 +39,12 @@ class Systems(NamedFiles):
     @property
     def external(self) -> list[str]:
         """The names of the systems whose translations come from files."""
-        return [name for name in self if self.read(name).get("external") is not None]
+        return [name for name in self if self.read(name).get(EXTERNAL) is not None]
+
+    @property
+    def imported(self) -> list[str]:
+        """The names of the systems that are published models."""
+        return [name for name in self if self.read(name).get(IMPORTED) is not None]
 
 
 class Catalogue:

@@ -22,9 +22,10 @@ from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.datasets import DatasetSettings, check_model_name
 from nmtcore.config.files import Layer, Merged, config_file, merge, named_files, read_yaml
+from nmtcore.config.imported import published_settings
 from nmtcore.config.registry import own_config, own_names
 from nmtcore.config.runs import RunSettings
-from nmtcore.config.systems import ScaleSettings, recipe_layers
+from nmtcore.config.systems import ScaleSettings, SystemSettings, recipe_layers
 from nmtcore.config.typed import Count, LinedKey, Listed, Seed, build, choose, line_of, settings_class
 from nmtcore.errors import UserError
 from nmtcore.layout import MODELS, NAME, PAPER, Layout
@@ -257,6 +258,7 @@ class Project(Catalogue):
                 *(Layer(layer.where, layer.values.get("below_scale", {})) for layer in above),
                 *recipe_layers([Layer(scale_file, of_scale)], parts.base),
                 Layer(scale_file, {**tuning, "sentences": of_scale.get("sentences", {})}),
+                *self._published_layers(system, parts),
                 *above,
                 Layer(MACHINE, self.settings.machine.of_runs),
             ]
@@ -268,6 +270,35 @@ class Project(Catalogue):
             merged.add(Layer(scale_file, {"segmentation": {size: limit}}))
         return merged
 
+    def _published_layers(self, system: str, parts: SystemSettings) -> list[Layer]:
+        """Return what a published model says of a run: of the imported system itself, or of one that starts from it."""
+        imported = system if parts.imported else (parts.start_from or "").rpartition("/")[2]
+        if imported not in self.systems.imported or parts.base != "transformer":
+            return []
+        folder = self.published_model(imported)
+        return [Layer(str(folder), published_settings(folder))]
+
+    def published_model(self, system: str) -> Path:
+        """Return the folder of an imported system's model. Raises `UserError` if it is in none of the folders."""
+        name, folders = self.system(system).imported.model, self.settings.model_folders
+        candidates = [Path(folder) / name for folder in folders]
+        folder = next((path for path in candidates if path.is_dir()), None)
+        if folder is None:
+            advice = "add the folder that holds it to `models` in config/config.yaml"
+            if name in self.model_files:
+                files = (self.layout.path("download", file=file.name) for file in self.annotator_model(name).files)
+                advice = f"download it first (`snakemake --cores 1 {' '.join(files)}`)"
+            raise UserError(
+                f"{self.systems.where(system)}: imported: there is no model {name} at "
+                f"{', '.join(map(str, candidates))}: {advice}."
+            )
+        return folder
+
+    def start_run(self, run: RunSettings) -> RunSettings:
+        """Return the run whose model gives a run its initial weights: of an imported system, that of seed 1."""
+        dataset, system = run.start
+        return self.run(dataset, system, run.scale, 1 if system in self.systems.imported else run.seed)
+
     def _check_start(self, run: RunSettings, *, where: str) -> None:
         """Raise `UserError` if a run starts from itself, or from one that is not there or whose weights do not fit."""
         chain = [(run.dataset, run.system)]
@@ -278,18 +309,21 @@ class Project(Catalogue):
                 shown = " starts from ".join(system for _, system in chain)
                 raise UserError(f"{where}: {shown}: this is circular, remove one `start_from`.")
         owners = [self.dataset(name, where=where).segmentation_from or name for name in (run.dataset, chain[1][0])]
-        check_start(run, self.run(*run.start, run.scale, run.seed), owners, where=where)
+        check_start(run, self.start_run(run), owners, where=where)
 
     def seeds(self, dataset: str, system: str, wanted: tuple[int, ...] | None = None) -> tuple[int, ...]:
-        """Return the seeds of a system: for an external system, those with translations of the data set.
+        """Return the seeds of a system: for an external system, those with translations, for an imported one, seed 1.
 
-        `wanted` are the seeds to choose from, by default those of config.yaml. If none of them has any translations,
-        all are returned, and `run` says what is missing.
+        `wanted` are the seeds to choose from, by default those of config.yaml. If the system has none of them, all are
+        returned, and `run` says what is missing.
         """
         seeds = self.settings.seeds if wanted is None else wanted
-        if system not in self.systems.external:
+        if system in self.systems.imported:
+            count = 1
+        elif system in self.systems.external:
+            count = self.system(system).external.seed_count(dataset)
+        else:
             return seeds
-        count = self.system(system).external.seed_count(dataset)
         return tuple(seed for seed in seeds if 1 <= seed <= count) or seeds
 
     def segmentation(self, dataset: DatasetSettings, scale: ScaleSettings) -> SegmentationSettings:

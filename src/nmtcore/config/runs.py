@@ -110,6 +110,8 @@ class RunSettings:
     external: dict[str, str] | None = None
     """The file of translations of each of the `tests`, which were made elsewhere; None: the run is trained here. An
     external run has the settings of a plain model, which mean nothing."""
+    imported: str | None = None
+    """The published model that the run is; None: it is none. Its settings of training mean nothing."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
@@ -128,6 +130,11 @@ class RunSettings:
         entries = sizes["target"] + (0 if self.segmentation.joint else sizes["source"])
         components = sum(settings.parameter_count(self.model) for settings in self.components.values())
         return self.model.parameters(sizes["target"]) + entries * self.model.width + components
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether the run is trained here."""
+        return self.external is None and self.imported is None
 
     @property
     def start(self) -> tuple[str, str] | None:

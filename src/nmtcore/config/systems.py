@@ -12,6 +12,7 @@ from pydantic import BeforeValidator
 
 from nmtcore.config.components import COMPONENTS, RESERVED_NAMES
 from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.datasets import check_model_name
 from nmtcore.config.features import TRANSFORMS, Trees
 from nmtcore.config.files import Layer, Merged, read_yaml
 from nmtcore.config.registry import PartOf, PartsOf
@@ -223,6 +224,25 @@ class ExternalSettings:
 
 
 @settings_class
+class ImportedSettings:
+    """A published model of the Marian family, which is not trained here: the same at all scales, with seed 1 alone."""
+
+    model: str
+    """Name of its folder in one of `models` of config.yaml, or an entry of `config/models` that has been downloaded."""
+    source: str
+    """Source language of the data sets for which it exists."""
+    target: str
+    """Target language of the data sets for which it exists."""
+    licence: str = ""
+    """Licence of the model."""
+    citation: str = ""
+    """What to cite."""
+
+    def __post_init__(self) -> None:
+        check_model_name(self.model)
+
+
+@settings_class
 class SystemSettings(PerDatasetSettings):
     """A base model and components by name. In a file, an entry has the differences from the system that it extends."""
 
@@ -250,6 +270,9 @@ class SystemSettings(PerDatasetSettings):
     external: ExternalSettings | None = None
     """Translations made elsewhere, of a system that is not trained here; it has no other keys but `description` and
     `compared_with`."""
+    imported: ImportedSettings | None = None
+    """A published model that is the system; it has no other keys but `description` and `compared_with`. A system that
+    starts from it (`start_from`) has its model, segmentation and search, and any components."""
     per_dataset: dict[str, Annotated[dict[str, Any], PartOf(PerDatasetSettings)]] = field(default_factory=dict)
     """Changes on a data set and on those that extend it; of several such entries only the nearest counts."""
     assumed: dict[str, str] = field(default_factory=dict)
@@ -259,8 +282,8 @@ class SystemSettings(PerDatasetSettings):
 BY_NAME = ("components", "transforms")
 """Sections of a system whose entries have names."""
 
-EXTERNAL = ("external", "description", "compared_with")
-"""The keys of a system that is not trained here."""
+EXTERNAL, IMPORTED = "external", "imported"
+"""The keys that make a system one that is not trained here."""
 
 
 def system_layers(levels: Sequence[Layer], datasets: Sequence[str] = ()) -> list[Layer]:
@@ -284,8 +307,9 @@ def check_levels(levels: Sequence[Layer]) -> None:
     present: dict[str, list[str]] = {section: [] for section in BY_NAME}
     for level in levels:
         build(SystemSettings, level.values, where=level.where)
-        if level.values.get("external") is not None:
-            _check_external(level, levels)
+        for key in (EXTERNAL, IMPORTED):
+            if level.values.get(key) is not None:
+                _check_untrained(level, levels, key)
         for section in BY_NAME:
             entries = level.values.get(section, {})
             _check_entries(level, section, present[section])
@@ -314,15 +338,15 @@ def _check_entries(level: Layer, section: str, present: Sequence[str]) -> None:
             )
 
 
-def _check_external(level: Layer, levels: Sequence[Layer]) -> None:
-    """Check that an external system has no keys for training, extends no other system and is not extended."""
-    if others := [key for key in level.values if key not in EXTERNAL]:
+def _check_untrained(level: Layer, levels: Sequence[Layer], key: str) -> None:
+    """Check that an external or imported system has no keys for training, extends no other and is not extended."""
+    if others := [name for name in level.values if name not in (key, "description", "compared_with")]:
         raise UserError(
-            f"{level.at('external')}: the system is not trained here, so it has no {' and no '.join(others)}: "
+            f"{level.at(key)}: the system is not trained here, so it has no {' and no '.join(others)}: "
             "delete one or the other."
         )
     if len(levels) > 1:
         raise UserError(
-            f"{levels[-1].where}: extends: {level.name} is external, and such a system neither extends another "
+            f"{levels[-1].where}: extends: {level.name} is {key}, and such a system neither extends another "
             "nor is extended."
         )

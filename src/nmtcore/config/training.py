@@ -204,8 +204,15 @@ class TransformerSettings:
     """Layers of the decoder."""
     norm: Literal["pre", "post"] = "pre"
     """Position of the layer norms. pre: before each block, and once at the end; post: after each residual sum."""
-    positions: Literal["sinusoidal", "none"] = "sinusoidal"
-    """Vectors that are added to the embeddings to encode positions."""
+    positions: Literal["sinusoidal", "halves", "none"] = "sinusoidal"
+    """Vectors that are added to the embeddings to encode positions. sinusoidal: sines and cosines in turn; halves: all
+    sines before all cosines, in fp32, as Marian has them."""
+    scaled_embeddings: bool = True
+    """Whether embeddings are multiplied by the root of `width`."""
+    activation: Literal["relu", "swish", "gelu"] = "relu"
+    """The function within each feed-forward block."""
+    output_bias: bool = False
+    """Whether the output layer has a bias."""
     dropout: Fraction = 0.1
     """Dropout probability of each block's output."""
     embedding_dropout: Fraction | None = None
@@ -213,7 +220,7 @@ class TransformerSettings:
     attention_dropout: Fraction = 0.0
     """Dropout probability of the attention weights."""
     activation_dropout: Fraction = 0.0
-    """Dropout probability after the ReLU of each feed-forward block."""
+    """Dropout probability after the activation of each feed-forward block."""
 
     def __post_init__(self) -> None:
         if self.width % self.heads:
@@ -235,7 +242,7 @@ class TransformerSettings:
         biases_and_norms = [layer * self.width + self.feed_forward for layer in (9, 15)]
         last_norms = 4 * self.width if self.norm == "pre" else 0
         layers = self.encoder_layers * biases_and_norms[0] + self.decoder_layers * biases_and_norms[1]
-        return sum(self.weights) + layers + last_norms
+        return sum(self.weights) + layers + last_norms + (target_size if self.output_bias else 0)
 
 
 @settings_class

@@ -249,12 +249,12 @@ def load_initial_weights(
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
-    label vocabularies. Components that are neutral at first may be new. Raises `UserError` if bases, shapes,
-    vocabularies or labels differ.
+    label vocabularies. Components that are neutral at first may be new, and those of an imported model, which has none,
+    are; they stay as they are. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
-    same_base = read_json(folder / "run.json")["base"] == run.base
-    differing = [] if same_base else ["another base than this run's"]
+    start = read_json(folder / "run.json")
+    differing = [] if start["base"] == run.base else ["another base than this run's"]
     for side, vocabulary in run_vocabularies(run, segmentation, labels).items():
         if Vocabulary.load(folder / VOCABULARIES[side]) != vocabulary:
             differing.append(f"a {side} vocabulary different from that of {segmentation}")
@@ -265,7 +265,8 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    added = (number for number, settings in enumerate(run.components.values()) if settings.neutral_at_first)
+    imported, numbered = start.get("imported") is not None, enumerate(run.components.values())
+    added = (number for number, settings in numbered if imported or settings.neutral_at_first)
     _load_weights(model, folder, new=tuple(f"components.{number}." for number in added))
 
 

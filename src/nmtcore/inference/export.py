@@ -244,13 +244,16 @@ def write_model(
     but no prefix.
     """
     from ctranslate2.specs import TransformerDecoderSpec, TransformerEncoderSpec, TransformerSpec
+    from ctranslate2.specs.common_spec import Activation
 
+    activations = {"relu": Activation.RELU, "swish": Activation.SWISH, "gelu": Activation.GELU}
     relative = relative_positions(model)
     encoder, decoder = (
         make(
             len(getattr(model, stack)),
             model.settings.heads,
             pre_norm=model.settings.norm == "pre",
+            activation=activations[model.settings.activation],
             relative_position=relative is not None,
         )
         for make, stack in ((TransformerEncoderSpec, "encoder"), (TransformerDecoderSpec, "decoder"))
@@ -262,7 +265,10 @@ def write_model(
     spec.config.layer_norm_epsilon = model.encoder[0].around_attention.norm.eps
     encoder.embeddings[0].weight = _array(model.source_embedding.weight)
     decoder.embeddings.weight = decoder.projection.weight = _array(model.target_embedding.weight)
+    encoder.scale_embeddings = decoder.scale_embeddings = model.settings.scaled_embeddings
     decoder.projection.bias = np.zeros(len(decoder.embeddings.weight), np.float32)
+    if model.output_bias is not None:
+        decoder.projection.bias += _array(model.output_bias)
     decoder.projection.bias[list(NEVER_GENERATED)] = FORBIDDEN
     _set_norm(encoder, model.encoder_norm)
     _set_norm(decoder, model.decoder_norm)
@@ -280,7 +286,8 @@ def _set_layers(
 ) -> None:
     """Copy the layers and the positions of a stack."""
     if relative is None:
-        table_SD = _array(sinusoids(longest, model.settings.width))
+        halves = model.settings.positions == "halves"
+        table_SD = _array(sinusoids(longest, model.settings.width, halves=halves))
         has_sinusoids = model.has_sinusoids(stack)
         stack_spec.position_encodings.encodings = table_SD if has_sinusoids else np.zeros_like(table_SD)
     for i, (spec, layer) in enumerate(zip(stack_spec.layer, getattr(model, stack), strict=True)):

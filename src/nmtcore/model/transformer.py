@@ -141,18 +141,23 @@ class Residual(nn.Module):
         return total if self.norm_first else self.norm(total)
 
 
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu_, "swish": F.silu, "gelu": F.gelu}
+"""The functions by name; ReLU, whose gradient does not need its input, changes it in place."""
+
+
 class FeedForward(nn.Module):
-    """`W2 relu(W1 x)`."""
+    """`W2 f(W1 x)`, with a ReLU or another activation f."""
 
     def __init__(self, settings: TransformerSettings) -> None:
         super().__init__()
         self.inner = Linear(settings.width, settings.feed_forward)
         self.outer = Linear(settings.feed_forward, settings.width)
-        self.dropout = settings.activation_dropout
+        self.activation, self.dropout = settings.activation, settings.activation_dropout
 
     def forward(self, states: Tensor) -> Tensor:
         """Transform each vector: (..., D) to (..., D)."""
-        return self.outer(F.dropout(F.relu(self.inner(states), inplace=True), self.dropout, self.training))
+        hidden = ACTIVATIONS[self.activation](self.inner(states))
+        return self.outer(F.dropout(hidden, self.dropout, self.training))
 
 
 class EncoderLayer(nn.Module):
@@ -221,12 +226,15 @@ class Transformer(TranslationModel):
     .. math::
 
         p(y_t \mid y_{<t}, x) = \operatorname{softmax}(W h_t)
+
+    A published model that is imported (`nmtcore import`) may have a bias there, too.
     """
 
     def __init__(
         self, settings: TransformerSettings, *, components: Sequence[Component] = (), **vocabularies: int
     ) -> None:
-        super().__init__(settings, components=components, **vocabularies)
+        super().__init__(settings, components=components, output_bias=settings.output_bias, **vocabularies)
+        self.scale = math.sqrt(settings.width) if settings.scaled_embeddings else 1.0
         self.encoder_attention = settings.encoder_layers, settings.heads
         self.encoder = nn.ModuleList(EncoderLayer(settings, i, components) for i in range(settings.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(settings, i, components) for i in range(settings.decoder_layers))
@@ -237,19 +245,20 @@ class Transformer(TranslationModel):
     def has_sinusoids(self, stack: Stack) -> bool:
         """Say whether positions are added to the embeddings of the encoder or the decoder."""
         replaced = any(component.replaces_positions(stack) for component in self.components)
-        return self.settings.positions == "sinusoidal" and not replaced
+        return self.settings.positions != "none" and not replaced
 
     def _placed(self, embedded: Tensor, stack: Stack, first: int = 0) -> Tensor:
         """Add positions, counted from `first`, to scaled embeddings (B, S, D), with dropout."""
         if self.has_sinusoids(stack):
-            positions_SD = sinusoids(*embedded.shape[1:], first=first, device=embedded.device)
+            halves = self.settings.positions == "halves"
+            positions_SD = sinusoids(*embedded.shape[1:], first=first, halves=halves, device=embedded.device)
             embedded = embedded + positions_SD.to(embedded.dtype)
         rate = self.settings.embedding_dropout
         return F.dropout(embedded, self.settings.dropout if rate is None else rate, self.training)
 
     def encode(self, batch: Batch) -> Context:
         """Run the encoder over the source, which begins a pass."""
-        states_BSD, context = self.embed_source(batch, scale=math.sqrt(self.settings.width))
+        states_BSD, context = self.embed_source(batch, scale=self.scale)
         states_BSD = self._placed(states_BSD, "encoder")
         for layer in self.encoder:
             states_BSD = layer(states_BSD, context, context.mask_BS[:, None, None])
@@ -271,7 +280,7 @@ class Transformer(TranslationModel):
         return self.decoder_norm(states_BTD)
 
     def _embed_target(self, tokens_BT: Tensor, first: int = 0) -> Tensor:
-        return self._placed(self.target_embedding(tokens_BT) * math.sqrt(self.settings.width), "decoder", first)
+        return self._placed(self.target_embedding(tokens_BT) * self.scale, "decoder", first)
 
     def start(self, context: Context) -> DecoderState:
         """Start step-by-step decoding: keys and values of the source, and of no decoded positions, in each layer."""
@@ -289,11 +298,16 @@ class Transformer(TranslationModel):
         return self.logits(self.decoder_norm(states_BMD).flatten(0, 1), context)
 
 
-def sinusoids(length: int, width: int, *, first: int = 0, device: torch.device | None = None) -> Tensor:
+def sinusoids(
+    length: int, width: int, *, first: int = 0, halves: bool = False, device: torch.device | None = None
+) -> Tensor:
     """Compute positions, counted from `first`, in float64: (length, width); Vaswani et al. 2017, section 3.5.
 
-    `PE(p, 2i) = sin(p / 10000^(2i/D))`, `PE(p, 2i+1) = cos(...)`.
+    `PE(p, 2i) = sin(p / 10000^(2i/D))`, `PE(p, 2i+1) = cos(...)`. With `halves`, all sines come first, and the numbers
+    are those of fp32, as in Marian.
     """
     positions_S1 = torch.arange(first, first + length, dtype=torch.float64, device=device).unsqueeze(1)
     angles = positions_S1 * 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64, device=device) / width)
+    if halves:
+        return torch.cat([angles.sin(), angles.cos()], dim=-1).float().double()
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)

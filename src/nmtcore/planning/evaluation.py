@@ -51,7 +51,7 @@ def pairs_in_train(project: Project, *, run: RunSettings) -> list[str]:
     Data sets without this filter are not counted, nor are those of systems trained elsewhere.
     """
     held_out = project.dataset(run.dataset).held_out
-    tests = [split for split in run.tests if split not in held_out] if held_out and run.external is None else []
+    tests = [split for split in run.tests if split not in held_out] if held_out and run.is_trained else []
     return [project.layout.path("pairs_in_train", dataset=run.dataset, split=split) for split in tests]
 
 
@@ -108,13 +108,22 @@ def missing_seeds_sentence(dataset: str, system: str, missing: Sequence[int]) ->
 
 def trained_pattern(project: Project) -> str:
     """Return the regular expression of the wildcard `system` for systems that are trained here."""
-    names, any_system = "|".join(project.systems.external), project.layout.constraints["system"]
-    return f"(?!(?:{names})/){any_system}" if names else any_system
+    return _pattern_without(project, [*project.systems.external, *project.systems.imported])
 
 
-def external_pattern(project: Project) -> str:
-    """Return the regular expression of the wildcard `system` for external systems; it matches nothing without any."""
-    return f"(?:{'|'.join(project.systems.external) or '(?!)'})"
+def translating_pattern(project: Project) -> str:
+    """Return that for systems that have a model, trained or imported."""
+    return _pattern_without(project, project.systems.external)
+
+
+def pattern_of(names: Sequence[str]) -> str:
+    """Return that for external or imported systems with these names; it matches nothing without any."""
+    return f"(?:{'|'.join(names) or '(?!)'})"
+
+
+def _pattern_without(project: Project, names: Sequence[str]) -> str:
+    any_system = project.layout.constraints["system"]
+    return f"(?!(?:{'|'.join(names)})/){any_system}" if names else any_system
 
 
 # COMET: its model, and an environment of its own

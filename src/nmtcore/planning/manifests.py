@@ -7,6 +7,7 @@ from typing import Any
 
 from nmtcore.config.corpora import FileSettings
 from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.imported import published_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
@@ -25,8 +26,15 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
     """
     dataset = project.dataset(run.dataset)
     if run.external is None:
-        splits = dict.fromkeys([*run.training_splits, *run.tests, *run.gold])
-        return {**_sources(project, dataset, splits, _annotators(dataset, run)), "external": None}
+        splits = dict.fromkeys([*(run.training_splits if run.is_trained else ()), *run.tests, *run.gold])
+        sources = _sources(project, dataset, splits, _annotators(dataset, run))
+        published = run if run.start is None else project.start_run(run)
+        if published.imported is not None:
+            imported = project.system(published.system).imported
+            paths = published_files(project.published_model(published.system))
+            said = {"name": imported.model, "licence": imported.licence, "citation": imported.citation}
+            sources["files"] += _rows([FileSettings(path=str(path)) for path in paths], kind="model", **said)
+        return {**sources, "external": None}
     sources, external = _sources(project, dataset, run.tests, ()), project.system(run.system).external
     files = [FileSettings(name=f"{split}/{Path(path).name}", path=path) for split, path in run.external.items()]
     sources["files"] += _rows(files, kind="translations", name=run.system, licence=external.licence, citation="")

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.annotation.models import find_model, first_model_path
 from nmtcore.config.corpora import SegmentationSettings
+from nmtcore.config.imported import published_files
 from nmtcore.config.project import Project
 from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
@@ -97,8 +98,12 @@ def start_model(project: Project, *, run: RunSettings) -> list[str]:
     """List the model that a run starts from; an empty list if it starts from random weights."""
     if run.start is None:
         return []
-    dataset, system = run.start
-    return [path_of_run(project, "model", run, dataset=dataset, system=system)]
+    return [path_of_run(project, "model", project.start_run(run))]
+
+
+def published_model(project: Project, *, run: RunSettings) -> list[str]:
+    """List the files of the published model that a run is."""
+    return list(map(str, published_files(project.published_model(run.system))))
 
 
 def label_files(project: Project, *, run: RunSettings) -> dict[str, dict[str, str]]:

@@ -126,7 +126,7 @@ def _productions(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
 
 
 def _curves(project: Project, runs: list[RunSettings]) -> dict[str, Any]:
-    trained = [run for run in runs if run.external is None]
+    trained = [run for run in runs if run.is_trained]
     return {
         "place": "Validation scores",
         "column": "dataset",

@@ -262,8 +262,8 @@ def _tagged_subwords(gates: str) -> "pd.DataFrame":
 
 def log_source(cell_files: CellFiles) -> Source:
     """Return the training logs of the cell's runs."""
-    if cell_files.run.external is not None:
-        raise Unmeasurable("its translations were made elsewhere, so it has no training log")
+    if not cell_files.run.is_trained:
+        raise Unmeasurable("it was not trained here, so it has no training log")
     return {"files": {"history": cell_files.by_seed("history")}}
 
 

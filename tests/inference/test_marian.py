@@ -1,0 +1,315 @@
+"""Published models of the Marian family: compared with `transformers` itself; refused ones; what is made of them."""
+
+import numpy as np
+import pytest
+import torch
+from called import call_nmtcore
+from conftest import skip_unless_ci
+from factories import examples_of, run_settings, side
+from safetensors.torch import load_file, save_file
+
+from nmtcore.config.components import RelativePositionsSettings
+from nmtcore.config.imported import published_settings
+from nmtcore.config.training import DecodingSettings, TransformerSettings
+from nmtcore.errors import UserError
+from nmtcore.files import file_sha256, read_json, write_json
+from nmtcore.inference.bundle import load_bundle, load_initial_weights
+from nmtcore.inference.export import write_model
+from nmtcore.inference.marian import converted_weights, entry_order, read_published_weights
+from nmtcore.inference.search import translate_examples
+from nmtcore.model.batch import make_batch
+from nmtcore.model.build import build_model
+from nmtcore.model.transformer import Transformer
+from nmtcore.segmentation.vocabulary import BOS, ROOT_ID, Vocabulary
+from nmtcore.training.checkpoints import named_weights, set_weights
+
+ENTRIES = 40
+PADDING = ENTRIES - 1
+"""The id of padding, the last, as in the published models; that of `</s>` is 0, of `<unk>` 1."""
+IDS = {"</s>": 0, "<unk>": 1, **{f"▁p{i}": i for i in range(2, PADDING)}, "<pad>": PADDING}
+CONFIG = {
+    **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 48),
+    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4),
+    **dict.fromkeys(("pad_token_id", "decoder_start_token_id"), PADDING),
+    **dict.fromkeys(("eos_token_id", "forced_eos_token_id"), 0),
+    **{"vocab_size": ENTRIES, "d_model": 32, "encoder_layers": 2, "decoder_layers": 3, "max_position_embeddings": 64},
+    **{"activation_function": "swish", "scale_embedding": True, "init_std": 0.2, "dropout": 0.0},
+}
+
+
+@pytest.fixture(scope="module")
+def marian():
+    try:
+        from transformers.models import marian
+    except ModuleNotFoundError:
+        skip_unless_ci("transformers is not installed")
+    return marian
+
+
+def publish(marian, folder, *, updates=0, **changes):
+    """Write a model with random weights as `transformers` does, trained briefly to copy; return it."""
+    torch.manual_seed(3)
+    model = marian.MarianMTModel(marian.MarianConfig(**{**CONFIG, **changes}))
+    with torch.no_grad():
+        for weight in [*(w for name, w in model.named_parameters() if name.endswith("bias")), model.final_logits_bias]:
+            weight.normal_(std=0.2)
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for _ in range(updates):
+        ids = torch.cat([torch.randint(2, PADDING, (32, int(torch.randint(1, 7, ())))), torch.zeros(32, 1).long()], 1)
+        model(input_ids=ids, labels=ids).loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+    model.eval().save_pretrained(folder)
+    write_json(folder / "vocab.json", IDS)
+    for name in ("source.spm", "target.spm"):
+        (folder / name).write_bytes(b"")
+    return model
+
+
+def converted(folder):
+    """Return the transformer of a published model, and the published ids of its entries."""
+    settings, order = TransformerSettings(**published_settings(folder)["model"]), entry_order(folder)
+    model = Transformer(settings, source_size=len(order), target_size=len(order), joint=True).eval()
+    weights = converted_weights(read_published_weights(folder), settings, order)
+    assert weights.keys() == dict(named_weights(model)).keys()
+    set_weights(model, weights)
+    return model, order
+
+
+def sentences(count, seed, *, longest):
+    generator = np.random.default_rng(seed)
+    return [generator.integers(1, PADDING, generator.integers(1, longest)).tolist() for _ in range(count)]
+
+
+def padded(sentences, before=(), after=(0,)):
+    rows = [[*before, *ids, *after] for ids in sentences]
+    return torch.tensor([row + [PADDING] * (max(map(len, rows)) - len(row)) for row in rows])
+
+
+def ours(sentences, order):
+    """Return published ids as ids here."""
+    return side([[order.index(i) for i in ids] for ids in sentences])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"activation_function": "gelu", "scale_embedding": False, "encoder_layers": 1},
+        {"activation_function": "relu", "d_model": 48},
+    ],
+    ids=str,
+)
+def test_logits_are_those_of_transformers(marian, tmp_path, changes):
+    theirs = publish(marian, tmp_path, **changes)
+    model, order = converted(tmp_path)
+    assert torch.equal(model.target_embedding.weight[BOS], theirs.model.shared.weight[PADDING])
+    for dtype, tolerance in ((torch.float32, 1e-5), (torch.float64, 1e-10)):
+        theirs, model = theirs.to(dtype), model.to(dtype)
+        for count in (1, 2, 9):
+            source, target = sentences(count, 1, longest=40), sentences(count, 2, longest=50)
+            batch = make_batch(examples_of(ours(source, order), ours(target, order)), np.arange(count))
+            ids, target_ids = padded(source), padded(target, before=[PADDING], after=())
+            with torch.inference_mode():
+                expected = theirs(input_ids=ids, attention_mask=ids != PADDING, decoder_input_ids=target_ids).logits
+                context = model.encode(batch)
+                logits = model.logits(model.decode(batch.target_input_BT, context), context)
+            real = torch.tensor([[t <= len(row) for t in range(expected.size(1))] for row in target])
+            columns = [order.index(i) for i in range(ENTRIES)]
+            assert torch.allclose(logits[..., columns][real], expected[real], rtol=0, atol=tolerance)
+            assert (logits[..., [BOS, ROOT_ID]] < -900).all()
+
+
+def test_weights_are_read_from_a_pickle_without_code_in_it_and_half_precision(marian, tmp_path):
+    publish(marian, tmp_path)
+    weights = {name: weight.half() for name, weight in load_file(tmp_path / "model.safetensors").items()}
+    (tmp_path / "model.safetensors").unlink()
+    weights["model.encoder.embed_positions.weight"] = marian.MarianMTModel(
+        marian.MarianConfig(**CONFIG)
+    ).model.encoder.embed_positions.weight.half()
+    torch.save(weights, tmp_path / "pytorch_model.bin")
+    model, order = converted(tmp_path)
+    assert torch.equal(model.target_embedding.weight, weights["model.shared.weight"].float()[order])
+    torch.save({"code": print}, tmp_path / "pytorch_model.bin")
+    with pytest.raises(UserError, match=r"pytorch_model.bin holds no weights that can be read \(.*\): copy it again"):
+        read_published_weights(tmp_path)
+
+
+def test_searches_find_what_generate_finds(marian, tmp_path):
+    """What differs ends at the limit, where `generate` counts no probability, or has a better score than there: a
+    hypothesis that ends with a candidate below the best M counts here, there it does not."""
+    theirs = publish(marian, tmp_path, updates=150).double()
+    model, order = converted(tmp_path)
+    source, same, limit = sentences(30, 5, longest=7), [], 20
+    ids = padded(source)
+    forbidden = {"bad_words_ids": [[PADDING]], "forced_eos_token_id": 0, "max_length": limit + 2, "do_sample": False}
+    for beam, alpha in ((1, 1.0), (4, 1.0), (6, 0.6), (3, 0.0)):
+        scored = {"return_dict_in_generate": True, "output_scores": True, "early_stopping": "never"} if beam > 1 else {}
+        chosen = {**forbidden, **scored, "num_beams": beam, "length_penalty": alpha}
+        generated = theirs.generate(input_ids=ids, attention_mask=(ids != PADDING).long(), **chosen)
+        rows, scores = (generated, None) if beam == 1 else (generated.sequences, generated.sequences_scores)
+        search = {"beam": beam, "alpha": alpha, "length_penalty": "fairseq", "min_length": 0}
+        settings = DecodingSettings(**search, max_length=limit, max_length_ratio=None)
+        translated = translate_examples(model.double(), examples_of(ours(source, order)), settings)
+        for i, (row, (hypothesis, *_)) in enumerate(zip(rows[:, 1:].tolist(), translated, strict=True)):
+            expected = row[: row.index(0)]
+            same.append([order[token] for token in hypothesis.tokens] == expected)
+            assert same[-1] or (beam > 1 and (len(expected) == limit or hypothesis.score >= scores[i]))
+    assert np.mean(same) > 0.8
+
+
+def test_ctranslate2_translates_as_the_imported_model(marian, tmp_path):
+    ctranslate2 = pytest.importorskip("ctranslate2")
+    publish(marian, tmp_path / "published", updates=60)
+    model, order = converted(tmp_path / "published")
+    entries = Vocabulary.of(sorted(IDS, key=IDS.get)).entries
+    (tmp_path / "exported").mkdir()
+    write_model(model, tmp_path / "exported", source_entries=entries, target_entries=entries, longest=64)
+    source = ours(sentences(20, 6, longest=9), order)
+    settings = DecodingSettings(beam=1, min_length=0, max_length=14, max_length_ratio=None)
+    expected = [
+        [entries[i] for i in best.tokens] for best, *_ in translate_examples(model, examples_of(source), settings)
+    ]
+    translator = ctranslate2.Translator(str(tmp_path / "exported"), intra_threads=1)
+    pieces = [[entries[i] for i in source.ids[row]] for row in range(20)]
+    results = translator.translate_batch(pieces, beam_size=1, max_decoding_length=14, min_decoding_length=0)
+    assert [result.hypotheses[0] for result in results] == expected
+    assert len(set(map(tuple, expected))) > 15
+
+
+REFUSED = {
+    "another family": ({"model_type": "t5"}, {}, r"config.json: this is a model of the family 't5', but only"),
+    "NLLB": ({"model_type": "m2m_100"}, {}, "family 'm2m_100'"),
+    "an unknown activation": ({"activation_function": "tanh"}, {}, "activation_function is tanh, but only models with"),
+    "two vocabularies": ({"share_encoder_decoder_embeddings": False}, {}, "share_encoder_decoder_embeddings is False"),
+    "norms before blocks": ({"normalize_before": True}, {}, "normalize_before is True"),
+    "stacks that differ": ({"decoder_ffn_dim": 7}, {}, "encoder_ffn_dim and decoder_ffn_dim differ"),
+    "another start": ({"decoder_start_token_id": 0}, {}, "pad_token_id and decoder_start_token_id differ"),
+    "no width": ({"d_model": None}, {}, "config.json has no d_model: copy the model again"),
+    "another vocabulary": ({}, {"more": ENTRIES}, "vocab.json has 41 entries, but vocab_size is 40, or"),
+    "padding elsewhere": ({}, {"<pad>": 0, "</s>": PADDING}, "vocab.json: <pad> has the id 0, but pad_token_id is 39"),
+    "a symbol of ours": ({}, {"<s>": 2, "▁p2": None}, "has the entry <s>, which is a symbol of its own here"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_another_model_is_refused_with_a_sentence(marian, tmp_path, case):
+    config, entries, sentence = REFUSED[case]
+    publish(marian, tmp_path)
+    for name, changes in (("config.json", config), ("vocab.json", entries)):
+        values = {**read_json(tmp_path / name), **changes}
+        write_json(tmp_path / name, {key: value for key, value in values.items() if value is not None})
+    with pytest.raises(UserError, match=sentence):
+        converted(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "target.spm", "model.safetensors"])
+def test_a_missing_file_is_named(marian, tmp_path, name):
+    publish(marian, tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(UserError, match=f"{tmp_path} has (no|neither) {name}"):
+        converted(tmp_path)
+    (tmp_path / name).write_text("[]")
+    if name.endswith("json"):
+        with pytest.raises(UserError, match=f"{name} has no keys: copy the model again"):
+            converted(tmp_path)
+    with pytest.raises(UserError, match="nowhere: there is no such folder"):
+        published_settings(tmp_path / "nowhere")
+
+
+WEIGHTS = {
+    "unknown": ({"model.encoder.layernorm.bias": torch.ones(1)}, "has the weight model.encoder.layernorm.bias, for wh"),
+    "missing": (
+        {"model.decoder.layers.1.fc1.bias": None},
+        "model.decoder.layers.1.fc1.bias should have .* but there is no such weight",
+    ),
+    "of another shape": (
+        {"model.encoder.layers.0.fc2.bias": torch.ones(9)},
+        r"should have the shape \(32,\) by .* there is the shape \(9,\)",
+    ),
+    "not shared": ({"lm_head.weight": torch.ones(ENTRIES, 32)}, "lm_head.weight differs from model.shared.weight"),
+    "learnt positions": ({"model.decoder.embed_positions.weight": torch.ones(64, 32)}, "is not Marian's table"),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_every_weight_is_used_or_named(marian, tmp_path, case):
+    changes, sentence = WEIGHTS[case]
+    publish(marian, tmp_path)
+    weights = {**load_file(tmp_path / "model.safetensors"), **changes}
+    save_file({name: weight for name, weight in weights.items() if weight is not None}, tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match=sentence):
+        converted(tmp_path)
+
+
+def imported_run(folder, *components, **values):
+    published = published_settings(folder)
+    return run_settings(*components, **{**published, "model": TransformerSettings(**published["model"]), **values})
+
+
+TEXTS = [
+    f"{article} {noun} {verb} {noun}s" for article in ("a", "the") for noun in ("cat", "dog") for verb in ("is", "has")
+]
+
+
+@pytest.fixture(scope="module")
+def typed(marian, tmp_path_factory):
+    """A published model with pieces of its own, and the folder that `nmtcore import` makes of it."""
+    try:
+        import sentencepiece
+    except ModuleNotFoundError:
+        skip_unless_ci("sentencepiece is not installed")
+    folder = tmp_path_factory.mktemp("typed")
+    published = folder / "opus-mt-en-de"
+    theirs = publish(marian, published, updates=60)
+    for name in ("source", "target"):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(TEXTS),
+            model_prefix=str(published / name),
+            vocab_size=ENTRIES,
+            hard_vocab_limit=False,
+        )
+        (published / f"{name}.model").rename(published / f"{name}.spm")
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(published / "source.spm"))
+    pieces = [processor.id_to_piece(i) for i in range(3, len(processor))]
+    names = [*pieces, *(f"▁p{i}" for i in range(ENTRIES))][: PADDING - 2]
+    write_json(published / "vocab.json", {"</s>": 0, "<unk>": 1, **{n: i for i, n in enumerate(names, 2)}, "<pad>": 39})
+    languages = ("--source", "en", "--target", "de", "--licence", "CC-BY-4.0", "--origin", "made here")
+    called = call_nmtcore("import", str(published), str(folder / "run"), *languages)
+    assert (called.code, called.output) == (0, "")
+    return theirs, published, folder / "run"
+
+
+def test_a_typed_import_translates_like_transformers(typed, marian):
+    theirs, published, run = typed
+    tokenizer = marian.MarianTokenizer.from_pretrained(published)
+    batch = tokenizer(TEXTS, return_tensors="pt", padding=True)
+    generated = theirs.generate(**batch, num_beams=1, max_length=20, bad_words_ids=[[PADDING]], do_sample=False)
+    expected = [" ".join(text.split()) for text in tokenizer.batch_decode(generated, skip_special_tokens=True)]
+    called = call_nmtcore("translate", str(run / "model"), "--beam", "1", "--max-length", "18", text="\n".join(TEXTS))
+    assert called.output.splitlines() == expected
+    manifest = read_json(run / "manifest.json")
+    assert manifest["data"]["files"][-1] == {
+        **{"kind": "model", "name": "opus-mt-en-de", "licence": "CC-BY-4.0", "citation": "made here", "url": None},
+        **{"file": "model.safetensors", "sha256": file_sha256(published / "model.safetensors")},
+    }
+    again = call_nmtcore("import", str(published), str(run), "--source", "en", "--target", "de")
+    assert again.code == 2
+    assert "run exists: name a new folder" in again.errors
+
+
+def test_an_imported_model_gives_the_base_of_a_system_with_components(typed):
+    """Weights of the base are those of the published model, those of components stay as they were drawn."""
+    _, published, run = typed
+    new = imported_run(published, RelativePositionsSettings(maximum=3))
+    bundle = load_bundle(run / "model")
+    size = len(bundle.vocabularies["source"])
+    model = build_model(new, source_size=size, target_size=size)
+    drawn = {name: weight.clone() for name, weight in named_weights(model)}
+    load_initial_weights(model, run / "model", run=new, segmentation=run / "model", labels={})
+    base = dict(named_weights(bundle.model))
+    fresh = [name for name in drawn if name.startswith("components.")]
+    assert fresh
+    assert drawn.keys() == base.keys() | set(fresh)
+    for name, weight in named_weights(model):
+        assert torch.equal(weight, drawn[name] if name in fresh else base[name])
