@@ -162,7 +162,7 @@ def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):
     assert filtered
     assert not any(cell.source for own in filtered for cell in own.cells()), "what decides nothing needs no control"
     reasons = Counter(claim.reason for name in all_tables(project) for claim in planned_table(project, name).claims)
-    assert sum(reasons.values()) == 215
+    assert sum(reasons.values()) == 276
     stands_in = "{} stands in for both data sets, {} and {}"
     assert set(reasons) == {
         "",
