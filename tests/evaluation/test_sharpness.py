@@ -45,7 +45,8 @@ def expected(rows):
                 # Weights are rounded to at most five decimals, so that this is exact.
                 counts[min(9, round(weight * 100_000) // 10_000)] += 1
             maxima.append(max(weights))
-    return {"counts": counts, "mean_maximum": pytest.approx(sum(maxima) / len(maxima), abs=1e-6)}
+    shares = [100 * count / sum(counts) for count in counts]
+    return {"shares": pytest.approx(shares), "mean_maximum": pytest.approx(sum(maxima) / len(maxima), abs=1e-6)}
 
 
 @pytest.mark.parametrize("size", [1, 1000])

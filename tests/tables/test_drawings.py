@@ -151,8 +151,7 @@ def test_sharpness_of_layers(runs):
     assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
     ax = sharpness_figure(frame).subfigs[0].axes[1]
     (bars,) = ax.patches
-    counts = frame.rows[1]["counts"]
-    assert bars.get_data().values.tolist() == [100 * own / sum(counts) for own in counts[LOWEST_BIN:]]
+    assert bars.get_data().values.tolist() == frame.rows[1]["shares"][LOWEST_BIN:]
     assert to_hex(bars.get_facecolor()) == CLAIMED
 
 

@@ -111,7 +111,7 @@ def _claimed(table: PlannedTable, results: Results, claim: Claim, cell: Cell, ba
     if claim.compares == "correlation":
         return plain_row(cell) | results.correlation(claim.pairs)
     for one, other in zip(cells[::2], cells[1::2], strict=False):
-        if one.ours != other.ours and not results.have_same_test(one, other):
+        if one.ours != other.ours and results.is_scored(one) and not results.have_same_test(one, other):
             return plain_row(cell) | {"reason": f"{one.runs} and {other.runs} are not tested on the same sentences"}
     parts, reason = [], ""
     for one in cells:

@@ -477,7 +477,9 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
 def _can_be_compared(column: Cell, other: Cell) -> bool:
     """Return whether a claim may compare two columns: of other data, another item or, of no scores, another metric."""
     measures = [measure_named(cell.measure) for cell in (column, other)]
-    comparable = column.metric == other.metric or not any(own is not None and own.counts for own in measures)
+    comparable = column.metric == other.metric or not any(
+        measure is not None and measure.counts for measure in measures
+    )
     return comparable and column.split == other.split and column.column != other.column
 
 
