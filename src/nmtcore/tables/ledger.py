@@ -194,6 +194,7 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
         "system_dataset": claim.system.dataset,
         "baseline_dataset": claim.baseline.dataset,
         **{key: getattr(claim.system, key) for key in ("split", "item", "metric")},
+        **{f"baseline_{key}": getattr(claim.baseline, key) for key in ("item", "metric")},
         "published": claim.difference,
         "ours": None if delta is None else [delta, low, high],
         "detectable": ours["detectable"],
@@ -230,7 +231,7 @@ def _controlled(claim: Claim, answer: str, controls: Sequence[Row]) -> tuple[lis
 
 def comparisons(judged: Sequence[Judged]) -> int:
     """Count our comparisons behind claims, of which several may share one."""
-    keys = ("runs", "our_dataset", "our_split", "metric", "item")
+    keys = ("runs", "our_dataset", "our_split", "metric", "item", "baseline_metric", "baseline_item")
     compared = [entry for entry in judged if entry["ours"]]
     return len({(entry["baseline_runs"] or entry["baseline"], *(entry[key] for key in keys)) for entry in compared})
 

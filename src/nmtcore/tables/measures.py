@@ -99,10 +99,8 @@ def _log(name: str, label: str, *, digits: int = 0, notes: str = runs.LOG_NOTES,
     return Measure(name, label, runs.log_source, values, digits=digits, notes=notes, content=content)
 
 
-def _gates(
-    name: str, label: str, *also: str, column: str = "", digits: int = 2, notes: str = "", values: Any = None
-) -> Measure:
-    values = values or partial(runs.gate_numbers, column or name)
+def _gates(name: str, label: str, *also: str, column: Any = "", digits: int = 2, notes: str = "") -> Measure:
+    values = column if callable(column) else partial(runs.gate_numbers, column or name)
     return Measure(
         name, label, runs.gates_source, values, lacks=runs.without_tags, digits=digits, also=also, notes=notes
     )
@@ -140,8 +138,8 @@ _MEASURES = (
            notes=runs.GATE_NOTES),
     _gates("highest_share", "highest, %", column="share"),
     _gates("highest_by_chance", "by chance, %", column="chance", notes=runs.CHANCE_NOTES),
-    _gates("highest_distance", "distance", values=partial(runs.gate_distance, 0)),
-    _gates("distance_by_chance", "distance by chance", values=partial(runs.gate_distance, 1)),
+    _gates("highest_distance", "distance", column=partial(runs.gate_distance, 0)),
+    _gates("distance_by_chance", "distance by chance", column=partial(runs.gate_distance, 1)),
     _gates("tag_words", "words, %", column="words"),
     _gates("tag_subwords", "subwords, %", column="subwords"),
     _gates("tag_norm", "mean norm", column="norm", digits=3),
