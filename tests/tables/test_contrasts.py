@@ -13,7 +13,7 @@ from tables.test_papers import BLEU, OTHER, TABLE, published
 
 from nmtcore.errors import UserError
 from nmtcore.files import write_lines
-from nmtcore.tables.ledger import ledger
+from nmtcore.tables.ledger import comparisons, ledger
 
 WORDS = ["the cat sees a dog .", "does he see it ?", "a cat and a dog", "he tries to sleep .", "who is it now ?"] * 8
 SYSTEMS = ("base", "two", "three", "four", "five")
@@ -131,6 +131,14 @@ def test_times_are_compared_over_seeds(folder, tmp_path):
         return {"system": name, "runs": f"d/{name}", "ours": "d", "metric": "seconds_per_update", "source": source}
 
     slow, base = timed("two", (1.2, 1.3, 1.4)), timed("base", (1.0, 1.1, 1.2))
-    (row,), _ = judged(folder, claim(slow, base, direction="no_gain", difference=None))
+    total = slow | {"metric": "training_time"}
+    claims = [claim(slow, base, direction="no_gain", difference=None), claim(total, slow, difference=None)]
+    (row, itself), _ = judged(folder, *claims)
     assert row["ours"][0] == pytest.approx(0.2)
     assert row["answer"] == "upheld"
+    # Two numbers of the same runs: their differences by seed, 10 times 1.2 less 1.2...
+    differences = np.array([10.8, 11.7, 12.6])
+    half = 4.302653 * differences.std(ddof=1) / 3**0.5
+    assert itself["ours"] == pytest.approx([11.7, 11.7 - half, 11.7 + half])
+    assert (itself["system"], itself["baseline"]) == ("two", "two, seconds per update")
+    assert comparisons([row, itself]) == 2

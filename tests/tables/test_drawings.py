@@ -142,34 +142,28 @@ def sharpness(systems, facts):
 def test_sharpness_of_layers(runs):
     paths = [runs.write_attention("mine", seed=seed) for seed in (1, 2)]
     systems = {"mine": (["1.0"], paths), "other": ([], [runs.write_attention("other")])}
-    table = sharpness(systems, {})
-    frame, blocks, texts = made(runs, table)
-    rows = shown(tables(blocks)[0])
-    assert [row[:7] for row in rows] == [
-        [name, "d", "test", seeds, "4", layer, ""] for name, seeds in (("mine", "2"), ("other", "1")) for layer in "01"
-    ]
-    counts = next(row for row in frame.rows if (row["layer"], row["head"]) == (1, None))
-    assert rows[1][7:] == [f"{counts['mean_maximum']:.3f}", f"{counts['mean_entropy']:.3f}", "yes"]
+    frame, _, texts = made(runs, sharpness(systems, {}))
+    drawn = [[row[key] for key in ("system", "place", "seeds", "claimed")] for row in frame.rows]
+    assert drawn == [
+        ["mine", "layer 0", 2, False], ["mine", "layer 1", 2, True],
+        ["other", "layer 0", 1, False], ["other", "layer 1", 1, False],
+    ]  # fmt: skip
     assert {"layer 0", "layer 1", "mine: % of the attention weights"} <= set(texts)
     ax = sharpness_figure(frame).subfigs[0].axes[1]
     (bars,) = ax.patches
-    assert bars.get_data().values.tolist() == [
-        100 * own / sum(counts["counts"]) for own in counts["counts"][LOWEST_BIN:]
-    ]
+    assert bars.get_data().values.tolist() == frame.rows[1]["shares"][LOWEST_BIN:]
     assert to_hex(bars.get_facecolor()) == CLAIMED
 
 
 def test_a_model_with_fewer_layers_shows_its_last(runs):
     paths = {name: runs.write_attention(name, layers=layers) for name, layers in (("deep", 3), ("flat", 2))}
     systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
-    table = sharpness(systems, {"layer": 2})
-    _, blocks, texts = made(runs, table)
-    by_head = [row for row in shown(tables(blocks)[0]) if row[6]]
-    assert [(row[0], row[5], row[6], row[9]) for row in by_head] == [
-        ("deep", "2", "0", ""), ("deep", "2", "1", "yes"), ("flat", "1", "0", ""), ("flat", "1", "1", ""),
+    frame, _, texts = made(runs, sharpness(systems, {"layer": 2}))
+    assert [(row["system"], row["place"], row["claimed"]) for row in frame.rows] == [
+        ("deep", "layer 2, head 0", False), ("deep", "layer 2, head 1", True),
+        ("flat", "layer 1, head 0", False), ("flat", "layer 1, head 1", False),
     ]  # fmt: skip
-    titles = {"deep, layer 2: % of the attention weights", "flat, layer 1: % of the attention weights"}
-    assert {"head 0", "head 1", *titles} <= set(texts)
+    assert {"layer 2, head 1", "flat: % of the attention weights"} <= set(texts)
 
 
 def test_best_and_last_scores_of_curves(runs):

@@ -3,14 +3,15 @@
 import json
 from collections import Counter
 from dataclasses import asdict
-from itertools import groupby
+from itertools import groupby, product
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from sacrebleu import corpus_bleu
 from tables.runs import write_translations
-from tables.treebank_tables import HARD, SHARED, TREES, UNTRAINED, TreebankTable, right_words
+from tables.treebank_tables import HARD, SHARED, TREES, UNTRAINED, WORDS, TreebankTable, right_words
+from tables.treebank_tables import TAGS as TREEBANK_TAGS
 
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
@@ -123,6 +124,23 @@ def test_times_of_updates_and_validations_are_medians(tmp_path):
     assert facts["seconds_per_update_with_validation"] == 102 / 45
 
 
+def test_the_start_of_training_is_the_first_five_validations(tmp_path):
+    """One that was repeated, since training was continued, counts once, and a log with fewer has no such number."""
+    scores = [(10, 4.0), (20, 1.0), (20, 6.0), (30, 7.0), (40, 9.0), (50, 9.5), (60, 99.0)]
+    lines = [{"update": 5, "updates": 5, "seconds": 1.0}]
+    lines += [{"update": update, "seconds": 2.0, "validation": {"bleu": score}} for update, score in scores]
+    files = {}
+    for name, kept in (
+        ("long", lines),
+        ("short", lines[:-2]),
+        ("without", [*lines[:-2], lines[-1] | {"validation": {}}]),
+    ):
+        files[name] = str(tmp_path / f"{name}.jsonl")
+        write_lines(tmp_path / f"{name}.jsonl", list(map(json.dumps, kept)))
+    values = [MEASURES["early_bleu"].values({"files": {"history": {"1": path}}}) for path in files.values()]
+    assert values == [[pytest.approx((4 + 6 + 7 + 9 + 9.5) / 5)], [], []]
+
+
 def test_a_log_without_translation_losses_has_none(tmp_path):
     plain = {"files": {"history": {"1": write_log(tmp_path / "a.jsonl", 1)}}}
     both = {"files": {"history": {"1": write_log(tmp_path / "b.jsonl", 1, loss=2.5)}}}
@@ -168,6 +186,52 @@ def test_shares_of_gold_trees_chains_and_systems(treebank):
     assert MEASURES["share"].lacks(missing) == "these trees have no dependents of X"
 
 
+def head_of(trees, tag):
+    """Return the percentage of dependents, punctuation and roots left out, whose head has a tag."""
+    heads = [
+        tags[head - 1]
+        for tags, own in zip(TREEBANK_TAGS, trees, strict=True)
+        for mark, head in zip(tags or (), own or (), strict=False)
+        if head and mark != "PUNCT"
+    ]
+    return 100 * heads.count(tag) / len(heads)
+
+
+def test_heads_have_the_tags_of_plain_loops(treebank):
+    for name, seeds in (("gold", [TREES]), ("shared", [SHARED, HARD])):
+        source = treebank.production(name, "", "NOUN")
+        assert MEASURES["head_share"].values(source) == pytest.approx([head_of(trees, "NOUN") for trees in seeds])
+    assert MEASURES["gold_distance"].values(treebank.production("shared", "VERB", "NOUN")) == pytest.approx([20 / 3, 0])
+    assert MEASURES["gold_distance"].values(treebank.production("left", "VERB", "NOUN")) == [10]
+    assert MEASURES["gold_distance"].values(treebank.production("gold", "X", "NOUN")) == []
+
+
+def same_heads(trees, other):
+    """Count the words with the same head in two lists of trees, and all, of those that accuracy is counted over."""
+    places = [(i, w) for i, tree in enumerate(TREES) for w, head in enumerate(tree or ()) if head]
+    places = [(i, w) for i, w in places if TREEBANK_TAGS[i][w] != "PUNCT"]
+    return sum(trees[i][w] == other[i][w] for i, w in places), len(places)
+
+
+def test_trees_agree_in_equal_heads(treebank):
+    treebank.write_run("other", HARD, UNTRAINED)
+    source = treebank.agreement("shared", "other")
+    counts = [same_heads(*pair) for pair in ((SHARED, HARD), (HARD, UNTRAINED))]
+    own = MEASURES["agreement"].counts(source)
+    assert [tuple(seed.counts_BF.sum(axis=0)) for seed in own] == counts
+    assert [seed.corpus_score() for seed in own] == pytest.approx([100 * same / words for same, words in counts])
+    chains = {
+        "left": [[*range(2, len(tags) + 1), 0] for tags in WORDS],
+        "right": [[*range(len(tags))] for tags in WORDS],
+    }
+    for name, chain in chains.items():
+        branching = MEASURES["agreement"].counts(treebank.agreement("shared", name))
+        assert [tuple(seed.counts_BF.sum(axis=0)) for seed in branching] == [
+            same_heads(seed, chain) for seed in (SHARED, HARD)
+        ]
+        assert branching[0].test == own[1].test, "so that they can be compared"
+
+
 TAGS = ["NOUN", "VERB", "DET"]
 
 
@@ -182,6 +246,38 @@ def gate_row(words, upos, norms):
     """Make a row; `upos` has a tag per word."""
     tags = None if upos is None else [*(upos[word] for word in words), None]
     return {"words": [*words, -1], "upos": tags, "norms": norms}
+
+
+def drawn_shares(tagged):
+    """Yield the shares of tags for each way to draw a subword from each sentence."""
+    for drawn in product(*([tag for tag, _ in row] for row in tagged)):
+        yield {tag: 100 * drawn.count(tag) / len(tagged) for tag in TAGS}
+
+
+def test_the_tags_of_gates_and_those_by_chance_equal_all_draws(tmp_path):
+    rows = [
+        gate_row([0, 0, 1], ["NOUN", "VERB"], [1.0, 2.0, 5.0, 0.5]),
+        gate_row([0, 1, 2], ["DET", "NOUN", "VERB"], [1.0, 3.0, 2.0, 0.25]),
+        gate_row([0, 1, 1, 1], ["VERB", "DET"], [4.0, 1.0, 1.0, 1.0, 0.25]),
+        gate_row([0], None, [9.0, 9.0]),
+    ]
+    source = write_gates(tmp_path / "gates.parquet", rows)
+    tagged = [[(row["upos"][i], row["norms"][i]) for i in range(len(row["words"]) - 1)] for row in rows[:3]]
+    draws = list(drawn_shares(tagged))
+    chances = {tag: np.mean([draw[tag] for draw in draws]) for tag in TAGS}
+    highest = Counter(max(row, key=lambda piece: piece[1])[0] for row in tagged)
+
+    def distance(shares):
+        return sum(abs(shares[tag] - chances[tag]) for tag in TAGS) / 2
+
+    for tag in TAGS:
+        assert MEASURES["highest_by_chance"].values(source | {"tag": tag}) == [pytest.approx(chances[tag])]
+    measured = {name: MEASURES[name].values(source) for name in ("highest_distance", "distance_by_chance")}
+    assert measured == {
+        "highest_distance": [pytest.approx(distance({tag: 100 * highest[tag] / 3 for tag in TAGS}))],
+        "distance_by_chance": [pytest.approx(np.mean([distance(draw) for draw in draws]))],
+    }
+    assert MEASURES["tag_norm"].values(source | {"tag": "end of sentence"}) == [pytest.approx(1 / 3)]
 
 
 def test_counts_of_gates_equal_loops(tmp_path):

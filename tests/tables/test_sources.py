@@ -19,6 +19,10 @@ def project(make_project):
     rows = ["nmt", "sa_nmt_shared", "transformer_base"]
     tables = {name: {"kind": name, "rows": rows, "columns": shown} for name in ("attention", "sharpness")}
     tables["settings"] = {"kind": "scores", "rows": rows, "columns": ["nc11_de2en/test/heads"]}
+    layers = {"dataset": "cs2en", "split": "test", "column": "item/metric"}
+    tables["layers"] = {"kind": "scores", "rows": rows, **layers, "columns": ["layer 0/sharpness", "layer 6/sharpness"]}
+    bank = {"dataset": "wmt17dev15_en2de", "split": "gold_ud_english", "column": "item/metric"}
+    tables["agreement"] = {"kind": "scores", "rows": rows, **bank, "columns": ["nmt/agreement", "sa_nmt/agreement"]}
     tables["gates"] = {"kind": "scores", "rows": rows, "columns": ["demo_en2de/test/highest"]}
     tables["trees"] = {"kind": "trees", "rows": ["nmt", "depparse_l1"], "columns": trees}
     parser = {"rows": ["transformer_base", "depparse_l1"], "baselines": ["transformer_base"]}
@@ -33,6 +37,11 @@ def cell(project, table, row, column=""):
 def of_runs(systems, file, *, seeds=(1, 2), dataset="demo_en2de"):
     """The files of runs."""
     return [f"results/smoke/{dataset}/{system}/seed{seed}/{file}" for system in systems for seed in seeds]
+
+
+def by_seed(system, file):
+    """A file of each seed of a system."""
+    return dict(zip("12", of_runs([system], file), strict=True))
 
 
 def test_measures_that_stand_beside_others_exist():
@@ -71,6 +80,24 @@ BPE = {"segmentation": f"{DEMO}/segmentation/bpe_joint_2000"}
         ),
         ("bugliarello2020_released_training", "sisa", "nc11_de2en/beta2", {"value": 0.98}),
         ("mine_settings", "nmt", "nc11_de2en/test/heads", "nmt scales no heads by parents"),
+        (
+            "pham2018_sharpness", "depparse_l4", "layer 4/sharpness",
+            {"files": {"attention": by_seed("depparse_l4", "attention/test.parquet")}, "split": "test", "layer": 4},
+        ),
+        ("mine_layers", "nmt", "layer 0/sharpness", "its encoder has no attention heads"),
+        (
+            "mine_layers", "transformer_base", "layer 6/sharpness",
+            "layer 6 is no layer of its encoder (layer 0 to layer 5)",
+        ),
+        (
+            "tran2018_similar_trees", "sa_nmt_shared", "wmt17dev15_en2de/gold_ud_english/sa_nmt_hard/agreement",
+            {"files": {"pairs": TREEBANK[0], "trees": TREEBANK[1],
+                       "gold_parses": by_seed("sa_nmt_shared", "gold/gold_demo"),
+                       "other_parses": by_seed("sa_nmt_hard", "gold/gold_demo")},
+             "split": "gold_demo", "sentences": 100, "other": ""},
+        ),
+        ("mine_agreement", "sa_nmt_shared", "nmt/agreement", "nmt does not parse"),
+        ("mine_agreement", "sa_nmt_shared", "sa_nmt/agreement", "sa_nmt has no trees of the seeds of sa_nmt_shared"),
         ("mine_trees", "nmt", "wmt17dev15_en2de/gold_ud_english/trees", "nmt does not parse"),
         ("mine_gates", "nmt", "demo_en2de/test/highest", "its system has no gate, or test is no test"),
         (

@@ -71,10 +71,17 @@ class TreebankTable:
 
     def production(self, system: str, head: str, dependent: str) -> dict[str, Any]:
         """Return the source of a cell: the trees of a system, of the treebank (gold) or chains (left)."""
-        own = {"split": "gold_bank", "head": head, "dependent": dependent}
+        own = {"split": "gold_bank", "sentences": None, "head": head, "dependent": dependent}
         if system not in self.folders:
-            return {**own, "files": self.treebank, "sentences": None, "trees": system}
+            return {**own, "files": self.treebank, "trees": system}
         return {**own, "files": self.treebank | {"gold_parses": self.folders[system]["gold_parses"]}, "trees": None}
+
+    def agreement(self, system: str, other: str) -> dict[str, Any]:
+        """Return the source of a cell: the trees of a system, and those of another one or of chains."""
+        files = self.treebank | {"gold_parses": self.folders[system]["gold_parses"]}
+        if other in self.folders:
+            files, other = files | {"other_parses": self.folders[other]["gold_parses"]}, ""
+        return {"files": files, "split": "gold_bank", "sentences": None, "other": other}
 
 
 def right_words(trees: list[list[int] | None], *, undirected: bool = False) -> tuple[int, int]:

@@ -9,9 +9,6 @@ from nmtcore.evaluation.induction import left_branching
 from nmtcore.parquet import read_rows
 from nmtcore.syntax.trees import HEAD_OF_ROOT
 
-HEADS = ""
-"""What stands in place of a head's tag where the tags of all heads are counted, once for each dependent."""
-
 Productions = dict[str, dict[str, int]]
 """Numbers of dependents, by the head's tag and the dependent's tag."""
 
@@ -30,11 +27,11 @@ def count_productions(trees: Iterable[tuple[Sequence[int], Sequence[str]]]) -> P
 
 
 def production_shares(productions: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, float]]:
-    """Return the percentage of each tag among the dependents of each head tag, and among the heads (`HEADS`)."""
+    """Return the percentage of each tag among the dependents of each head tag and, by "", among all their heads."""
     heads = {head: sum(dependents.values()) for head, dependents in productions.items()}
     return {
         head: {tag: 100 * count / sum(counts.values()) for tag, count in counts.items()}
-        for head, counts in {**productions, **({HEADS: heads} if heads else {})}.items()
+        for head, counts in {**productions, **({"": heads} if heads else {})}.items()
     }
 
 

@@ -24,8 +24,8 @@ ROWS_IN_MEMORY = 256
 def count_sharpness(attention: Sequence[Path]) -> dict[str, dict[str, Any]]:
     """Count the weights of the encoder in files of attention (`inference.attention`), one file per seed.
 
-    Returns the counts of each layer (its number as text), all heads together, and of each head ("LAYER.HEAD"):
-    `counts` of weights by bin, and `mean_maximum`, the mean largest weight of a row.
+    Returns for each layer (its number as text), all heads together, and for each head ("LAYER.HEAD") the `shares` of
+    the weights in each bin, in percent, and `mean_maximum`, the mean largest weight of a row.
     """
     heads: dict[tuple[int, int], np.ndarray] = {}
     for path in attention:
@@ -41,9 +41,9 @@ def count_sharpness(attention: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _summary(counts: np.ndarray) -> dict[str, Any]:
-    """Return counts (`_counts_of_map`) as plain values, and the mean over the queries."""
+    """Return the percentages and the mean of counts (`_counts_of_map`)."""
     *bins, queries, maxima = counts.tolist()
-    return {"counts": list(map(int, bins)), "mean_maximum": maxima / queries}
+    return {"shares": [100 * number / sum(bins) for number in bins], "mean_maximum": maxima / queries}
 
 
 def _counts_of_map(weights: Sequence[Sequence[float]]) -> np.ndarray:

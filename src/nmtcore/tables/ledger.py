@@ -115,7 +115,7 @@ def _claimed(table: PlannedTable, results: Results, claim: Claim, cell: Cell, ba
     if claim.compares == "correlation":
         return plain_row(cell) | results.correlation(claim.pairs)
     for one, other in zip(cells[::2], cells[1::2], strict=False):
-        if one.ours != other.ours and not results.have_same_test(one, other):
+        if one.ours != other.ours and results.is_scored(one) and not results.have_same_test(one, other):
             return plain_row(cell) | {"reason": f"{one.runs} and {other.runs} are not tested on the same sentences"}
     parts, reason = [], ""
     for one in cells:
@@ -200,6 +200,7 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
         "system_dataset": claim.system.dataset,
         "baseline_dataset": claim.baseline.dataset,
         **{key: getattr(claim.system, key) for key in ("split", "item", "metric")},
+        **{f"baseline_{key}": getattr(claim.baseline, key) for key in ("item", "metric")},
         "published": claim.difference,
         "ours": None if delta is None else [delta, low, high],
         "detectable": ours["detectable"],
@@ -236,7 +237,7 @@ def _controlled(claim: Claim, answer: str, controls: Sequence[Row]) -> tuple[lis
 
 def comparisons(judged: Sequence[Judged]) -> int:
     """Count our comparisons behind claims, of which several may share one."""
-    keys = ("runs", "our_dataset", "our_split", "metric", "item", "compares")
+    keys = ("runs", "our_dataset", "our_split", "metric", "item", "compares", "baseline_metric", "baseline_item")
     compared = [entry for entry in judged if entry["ours"]]
     return len({(entry["baseline_runs"] or entry["baseline"], *(entry[key] for key in keys)) for entry in compared})
 

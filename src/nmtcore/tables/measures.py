@@ -101,10 +101,8 @@ def _log(name: str, label: str, *, digits: int = 0, notes: str = runs.LOG_NOTES,
     return Measure(name, label, runs.log_source, values, digits=digits, notes=notes, content=content, is_amount=True)
 
 
-def _gates(
-    name: str, label: str, *also: str, column: str = "", digits: int = 2, notes: str = "", values: Any = None
-) -> Measure:
-    values = values or partial(runs.gate_numbers, column or name)
+def _gates(name: str, label: str, *also: str, column: Any = "", digits: int = 2, notes: str = "") -> Measure:
+    values = column if callable(column) else partial(runs.gate_numbers, column or name)
     return Measure(
         name,
         label,
@@ -116,12 +114,6 @@ def _gates(
         notes=notes,
         is_amount=True,
     )
-
-
-def _sharpness(name: str, joined: Callable[[list[float]], float]) -> Measure:
-    values = partial(runs.sharpness, joined)
-    label, notes = name.replace("_", " "), runs.SHARPNESS_NOTES
-    return Measure(name, label, runs.layer_source, values, digits=3, notes=notes)
 
 
 def _setting(name: str) -> Measure:
@@ -143,29 +135,26 @@ _MEASURES = (
     _induction("directed", "directed"),
     _induction("undirected", "undirected over gold edges", "undirected_predicted_edges"),
     _induction("undirected_predicted_edges", "undirected over predicted edges"),
-    Measure(
-        "agreement", "agreement", trees.agreement_source, counts=trees.agreement_counts, digits=1,
-        notes=trees.AGREEMENT_NOTES,
-    ),
+    Measure("agreement", "agreement", trees.agreement_source, counts=trees.agreement_counts, digits=1,
+            notes=trees.AGREEMENT_NOTES),
     _productions("share", "share"),
     _productions("head_share", "share of heads"),
     _productions("gold_distance", "distance from gold", trees.gold_distances),
-    _sharpness("sharpness", fmean),
-    _sharpness("least_sharp_head", min),
-    _gates(
-        "highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm", digits=1, notes=runs.GATE_NOTES,
-    ),
+    Measure("sharpness", "sharpness", runs.layer_source, partial(runs.sharpness, fmean), digits=3,
+            notes=runs.SHARPNESS_NOTES),
+    Measure("least_sharp_head", "least sharp head", runs.layer_source, partial(runs.sharpness, min), digits=3,
+            notes=runs.SHARPNESS_NOTES),
+    _gates("highest", "highest", "highest_share", "tag_words", "tag_subwords", "tag_norm", digits=1,
+           notes=runs.GATE_NOTES),
     _gates("highest_share", "highest, %", column="share"),
     _gates("highest_by_chance", "by chance, %", column="chance", notes=runs.CHANCE_NOTES),
-    _gates("highest_distance", "distance", values=partial(runs.gate_distance, 0)),
-    _gates("distance_by_chance", "distance by chance", values=partial(runs.gate_distance, 1)),
+    _gates("highest_distance", "distance", column=partial(runs.gate_distance, 0)),
+    _gates("distance_by_chance", "distance by chance", column=partial(runs.gate_distance, 1)),
     _gates("tag_words", "words, %", column="words"),
     _gates("tag_subwords", "subwords, %", column="subwords"),
     _gates("tag_norm", "mean norm", column="norm", digits=3),
-    Measure(
-        "early_bleu", f"BLEU, first {runs.EARLY} validations", runs.log_source, partial(runs.facts, "early_bleu"),
-        digits=2, notes=runs.EARLY_NOTES,
-    ),
+    Measure("early_bleu", f"BLEU, first {runs.EARLY} validations", runs.log_source, partial(runs.facts, "early_bleu"),
+            digits=2, notes=runs.EARLY_NOTES),
     _log("first_loss", "loss, first", digits=2),
     _log("last_loss", "loss, last", digits=2),
     _log("updates", "updates"),

@@ -476,17 +476,19 @@ def _check_rows(grid: TableSettings, rows: Sequence[Cell], columns: Sequence[Cel
         alike = len(compared[0]) == len(compared[1]) and all(map(_can_be_compared, *compared))
         if claim.baseline_columns and (claim.items or not alike):
             raise UserError(
-                f"{where}: claims: '{claim.says}': `baseline_columns` must be, for each of `columns`, the same column "
-                "of another data set, item or number that is no score of sentences, without `items`."
+                f"{where}: claims: '{claim.says}': `baseline_columns` must be, for each of `columns`, another column "
+                "of the same split and, of scores of sentences, of the same metric, without `items`."
             )
         if claim.items and KINDS[grid.kind].is_grid and "item" not in (grid.row, *grid.column.split("/")):
             raise UserError(f"{where}: claims: '{claim.says}': `items` need rows or columns that name an item.")
 
 
 def _can_be_compared(column: Cell, other: Cell) -> bool:
-    """Return whether a claim may compare two columns: other data, another item, or other numbers without sentences."""
+    """Return whether a claim may compare two columns: of other data, another item or, of no scores, another metric."""
     measures = [measure_named(cell.measure) for cell in (column, other)]
-    comparable = column.metric == other.metric or not any(own is not None and own.counts for own in measures)
+    comparable = column.metric == other.metric or not any(
+        measure is not None and measure.counts for measure in measures
+    )
     return comparable and column.split == other.split and column.column != other.column
 
 

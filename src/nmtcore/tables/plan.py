@@ -380,8 +380,7 @@ def _told_apart(claim: Claim, system: Cell, baseline: Cell, terms: Sequence[Cell
 
 
 def _is_same(cell: Cell, other: Cell) -> bool:
-    names = ("runs", "test", "item", "measure")
-    return all(getattr(cell, name) == getattr(other, name) for name in names)
+    return (cell.runs, cell.test, cell.item, cell.measure) == (other.runs, other.test, other.item, other.measure)
 
 
 def table_frames(project: Project, *, paper: str = "", folder: str = "") -> list[str]:

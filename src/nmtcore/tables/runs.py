@@ -4,7 +4,7 @@ Shapes: B sentences, F features.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from nmtcore.config.runs import RunSettings
     from nmtcore.evaluation.counts import SentenceCounts
 
 UAS_NOTES = """
@@ -131,12 +130,9 @@ def sentence_means(source: Source) -> list[float]:
 
 
 def model_source(
-    cell_files: CellFiles, file_type: str, lacks: str, *, suits: "Callable[[RunSettings], bool]", first: bool = False
+    cell_files: CellFiles, file_type: str, lacks: str, *, suits: Callable[[Any], bool], first: bool = False
 ) -> Source:
-    """Return a file of each seed, or of the first one, that a model makes of the cell's split.
-
-    Raises `Unmeasurable` if there is no model that translates the split, or none that `suits`.
-    """
+    """Return files that models made of the cell's split. Raises `Unmeasurable` if none translates it and `suits`."""
     cell = cell_files.cell
     if cell_files.runs is None:
         raise Unmeasurable(cell.reason or f"{cell.system} is no system")
@@ -150,7 +146,7 @@ def sharpness_source(cell_files: CellFiles) -> Source:
     """Return the attention of all seeds of a run whose encoder has attention heads, and those that are claimed."""
     lacks = "its encoder has no attention heads"
     source = model_source(cell_files, "attention", lacks, suits=lambda run: run.base == "transformer")
-    return {**source, "claimed": sorted(cell_files.run.claimed_heads)}
+    return source | {"claimed": sorted(cell_files.run.claimed_heads)}
 
 
 def layer_source(cell_files: CellFiles) -> Source:
@@ -166,21 +162,20 @@ def sharpness(joined: Callable[[Sequence[float]], float], source: Source) -> lis
     """Join the mean largest weights of the heads of a layer, for each seed."""
     layer = f"{source['layer']}."
     heads_by_seed = [_sharpness(path).items() for path in source["files"]["attention"].values()]
-    return [joined([own for head, own in heads if head.startswith(layer)]) for heads in heads_by_seed]
+    return [joined([mean for head, mean in heads if head.startswith(layer)]) for heads in heads_by_seed]
 
 
 @cache
 def _sharpness(attention: str) -> dict[str, float]:
     from nmtcore.evaluation.sharpness import count_sharpness
 
-    return {name: own["mean_maximum"] for name, own in count_sharpness([Path(attention)]).items()}
+    return {name: counted["mean_maximum"] for name, counted in count_sharpness([Path(attention)]).items()}
 
 
 def gates_source(cell_files: CellFiles) -> Source:
     """Return the norms of the gates of all seeds, and the tag that is counted."""
     lacks = "its system has no gate, or {split} is no test"
-    source = model_source(cell_files, "gates", lacks, suits=lambda run: run.has_gates)
-    return {**source, "tag": cell_files.cell.item}
+    return model_source(cell_files, "gates", lacks, suits=lambda run: run.has_gates) | {"tag": cell_files.cell.item}
 
 
 def gate_numbers(name: str, source: Source) -> list[float]:
@@ -206,12 +201,10 @@ def _gate_distances(gates: str) -> tuple[float, float]:
     import numpy as np
 
     counts, chances, drawn = count_gates(gates), _chances(gates), 0.0
-    for _, chances_of_tag in chances.items():
-        # How many sentences have the tag is a sum of independent draws, one per sentence.
-        probabilities = np.ones(1)
-        for chance in chances_of_tag[chances_of_tag > 0]:
-            probabilities = np.convolve(probabilities, [1 - chance, chance])
-        drawn += probabilities @ np.abs(np.arange(len(probabilities)) - chances_of_tag.sum())
+    for _, shares in chances.items():
+        # The probability of each number of sentences with the tag: a draw per sentence, independent of the others.
+        probabilities = reduce(np.convolve, ([1 - share, share] for share in shares), [1.0])
+        drawn += probabilities @ np.abs(np.arange(len(probabilities)) - shares.sum())
     return float((counts.share - counts.chance).abs().sum() / 2), float(50 * drawn / len(chances))
 
 

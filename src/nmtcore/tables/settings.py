@@ -27,8 +27,8 @@ class ClaimSettings:
     columns: tuple[str, ...] = ()
     """Columns in which they are compared; none: all."""
     baseline_columns: tuple[str, ...] = ()
-    """Of a claim about what systems are trained on: the baselines' columns, one for each of `columns`, with the same
-    split and metric of another data set; without `baselines`, each system is compared with itself."""
+    """Of a claim about two data sets, two items, or two numbers that are no scores: the baselines' columns, one for
+    each of `columns`, of the same split; without `baselines`, each system is compared with itself."""
     items: tuple[str, ...] = ()
     """Subsets of the test on which they are compared; none: the whole test."""
     beyond_columns: tuple[str, ...] = ()

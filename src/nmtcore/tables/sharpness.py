@@ -26,8 +26,7 @@ LOWEST_BIN = 1
 
 _NOTES = """
 Attention in the encoder on the first sentences of a test, all seeds together. Black: a component of the system computes
-or trains the head, or a head of the layer. The numbers are in the frame of the figure; a table of scores has the means
-of the largest weights by the metrics sharpness and least_sharp_head.
+or trains the head, or a head of the layer. A table of scores has numbers, by the metrics sharpness, least_sharp_head.
 """
 
 
@@ -46,9 +45,9 @@ def sharpness_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         heads_of = "" if layer is None else f"{min(int(layer), last)}."
         for name, sharpness in counted.items():
             if name.startswith(heads_of) if heads_of else "." not in name:
-                is_claimed = any(own == name or own.startswith(f"{name}.") for own in claimed)
-                place = f"layer {name.replace('.', ', head ')}"
-                yield {**names, "seeds": len(paths), "place": place, **sharpness, "claimed": is_claimed}
+                is_claimed = any(head == name or head.startswith(f"{name}.") for head in claimed)
+                names["place"] = f"layer {name.replace('.', ', head ')}"
+                yield {**names, "seeds": len(paths), **sharpness, "claimed": is_claimed}
 
 
 @styled
@@ -59,23 +58,18 @@ def sharpness_figure(frame: Frame) -> "Figure":
         return chart_of_sentence(" ".join(missing_runs(frame.table)))
     counts = [math.ceil(len(rows) / COLUMNS) for rows in drawn]
     figure, parts = chart_panels([0.25 + 0.85 * count for count in counts], {})
-    highest = max(max(_shares(row)) for rows in drawn for row in rows)
+    highest = max(max(row["shares"][LOWEST_BIN:]) for rows in drawn for row in rows)
     for part, count, rows in zip(parts, counts, drawn, strict=True):
         grid = part.subplots(count, COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
         for ax, row in zip(grid, rows, strict=False):
             edges = [place / BINS for place in range(LOWEST_BIN, BINS + 1)]
-            ax.stairs(_shares(row), edges, fill=True, color=CLAIMED if row["claimed"] else UNCLAIMED)
+            ax.stairs(row["shares"][LOWEST_BIN:], edges, fill=True, color=CLAIMED if row["claimed"] else UNCLAIMED)
             ax.set(xlim=(edges[0], 1), ylim=(0, 1.05 * highest), xticks=[0.5, 1.0])
             ax.set_title(row["place"], loc="left")
         for ax in grid[len(rows) :]:
             ax.set_visible(False)
         set_title(part, f"{rows[0]['system']}: % of the attention weights")
     return laid_out(figure)
-
-
-def _shares(row: Row) -> list[float]:
-    """Return the percentage of weights in each bin that is drawn."""
-    return [100 * count / sum(row["counts"]) for count in row["counts"][LOWEST_BIN:]]
 
 
 def sharpness_blocks(frame: Frame) -> list[Block]:

@@ -146,8 +146,8 @@ def _overview(
 
 def _headings(table: PlannedTable, column: Cell, published: bool) -> tuple[str, str]:
     """Name what a column measures in words, and our values by the data set that they are of if it is another one."""
-    place = " ".join(filter(None, (column.dataset, column.split)))
-    named = " ".join(filter(None, (column.system, column.item)))
+    place = " ".join(filter(None, (column.dataset, column.split, column.item)))
+    named = column.system
     measure = ", ".join(filter(None, (named, measure_label(column.measure) if column.added or not named else "")))
     if not published:
         return (place, measure) if place else ("", column.name)

@@ -32,10 +32,7 @@ VERB_NOUN: the percentage of the dependents of verbs that are nouns, without pun
 the next word. All columns of a treebank are computed from the same sentences. Share of heads: the percentage of all
 these dependents whose head has the tag. Distance from gold: the points between a percentage and that of the gold trees.
 """
-AGREEMENT_NOTES = """
-Agreement: the percentage of the words that accuracy is counted over whose head is the same in the trees of two systems,
-of equal seeds; or of a system and left, right or random trees.
-"""
+AGREEMENT_NOTES = "Agreement: the percentage of words, without punctuation and roots, with the same head in both trees."
 
 
 def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, first: bool = False) -> Source:
@@ -128,10 +125,10 @@ def agreement_counts(source: Source) -> "list[SentenceCounts]":
     files, counts = source["files"], []
     gold = read_gold_trees(Path(files["pairs"]), Path(files["trees"]), source["sentences"])
     for seed, folder in files["gold_parses"].items():
-        own = [tree and tree._replace(heads_W=own_W[0]) for tree, own_W in zip(gold, _parses(folder), strict=True)]
+        made = [tree and tree._replace(heads_W=heads) for tree, (heads,) in zip(gold, _parses(folder), strict=True)]
         other = source["other"]
         trees = induction.baseline_trees(gold)[other] if other else _parses(files["other_parses"][seed])
-        same = induction.induction_counts(own, trees)["directed"]
+        same = induction.induction_counts(made, trees)["directed"]
         counts.append(replace(same, signature="agreement of trees", test=induction.checksum_of_treebank(gold)))
     return counts
 
