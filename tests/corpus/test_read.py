@@ -125,17 +125,6 @@ def test_pairs_are_counted_per_corpus(bench, monkeypatch):
     assert report["corpora"] == {"c": {"pairs": 4, "kept": 3}, "mono": {"pairs": 3, "kept": 1}}
 
 
-def test_several_files_of_a_role_are_concatenated(bench):
-    sources = [bench.file("1.cs", gzip.compress(b"a\nb\n")), bench.file("2.cs", "c\n")]
-    targets = [bench.file("1.en", "1\n2\n"), bench.file("2.en", "3\n")]
-    rows, _ = bench.read(bench.dataset(bench.corpus("plain", source=sources, target=targets)))
-    assert [(row["source"], row["target"], row["origin"]) for row in rows] == [
-        ("a", "1", "c:1"), ("b", "2", "c:2"), ("c", "3", "c:3"),
-    ]  # fmt: skip
-    with pytest.raises(UserError, match="2 files and the target 1"):
-        bench.read(bench.dataset(bench.corpus("plain", source=sources, target=targets[:1])))
-
-
 @pytest.mark.parametrize(("length", "end"), [(100, "\n"), (100, "\r\n"), (101, "\n"), (10**6, "\r\n")])
 def test_a_line_that_is_too_long_raises_or_is_dropped(length, end, bench):
     corpus = bench.plain(end.join(["a", "x" * length, "b", "y" * length]), "1\n2\n3\n4\n")
