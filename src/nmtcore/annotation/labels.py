@@ -85,11 +85,11 @@ def label_vocabularies(annotation: Path, output: Path, *, selection: Path | None
             labels = frequencies.field("values").to_pylist()
             counter.update(dict(zip(labels, frequencies.field("counts").to_pylist(), strict=True)))
     counts[RANDOM] = counts["ccg"]
-    write_json(output, {column: [*LABEL_SPECIALS, *_ordered(counts[column])] for column in LABEL_COLUMNS})
-
-
-def _ordered(counts: Counter[str]) -> list[str]:
-    return sorted((label for label in counts if label not in LABEL_SPECIALS), key=lambda label: (-counts[label], label))
+    vocabularies = {}
+    for column in LABEL_COLUMNS:
+        labels = sorted(counts[column].keys() - LABEL_SPECIALS, key=lambda label: (-counts[column][label], label))
+        vocabularies[column] = [*LABEL_SPECIALS, *labels]
+    write_json(output, vocabularies)
 
 
 def read_labels(path: Path, columns: Sequence[str] = LABEL_COLUMNS) -> dict[str, list[str]]:
