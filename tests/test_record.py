@@ -7,8 +7,7 @@ import pyarrow as arrow
 import pyarrow.parquet as parquet
 import pytest
 from record import main
-from recording.formats import folder_values, plan_values
-from recording.parts import numbers_in_text
+from recording.formats import folder_values
 from recording.records import write_part
 from safetensors.numpy import save_file
 
@@ -96,18 +95,3 @@ def test_each_format_has_an_adapter(tmp_path):
     assert columns["norms"] == {"rows": 2, "nulls": 0, "numbers": 3, **sums}
     assert columns.keys() == {"id", "heads", "norms", "tree.head"}
     assert (columns["heads"]["nulls"], columns["heads"]["first"]) == (1, "[0, 1]")
-
-
-def test_output_of_commands_has_adapters():
-    plan = plan_values(
-        "localrule a:\n    input: c, b\n    output: d, e\n    reason: Missing\n[Mon]\nrule all:\n"
-        "    input: d\ntotal   2  <= 260  0.1  3 GB\nreasons have no place here, as of a rule\n"
-    )
-    assert plan == {
-        "jobs": {
-            "d": {"rule": "a", "outputs": "d\ne", "inputs": "b\nc"},
-            "all": {"rule": "all", "outputs": "", "inputs": "d"},
-        },
-        "total": {"new": "2", "updates": "<= 260"},
-    }
-    assert numbers_in_text("the[0.25]* cat[1.5]") == {"text": "the[#]* cat[#]", "numbers": {"0": 0.25, "1": 1.5}}
