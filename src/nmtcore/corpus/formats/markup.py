@@ -12,7 +12,7 @@ from nmtcore.config.corpora import SIDES
 from nmtcore.corpus.formats.rows import NO_ID, Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, check_encoding, check_length, decode
 from nmtcore.errors import LineError, quoted, shortened
 
 _TAG = re.compile(rb"<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
@@ -168,7 +168,7 @@ def units(file: Input) -> Iterator[Row]:
 
     path, tail = str(file.path), b""
     with open_stream(file.path, file.member) as stream:
-        check_encoding(stream.peek(SAMPLE), path)
+        check_encoding(stream.peek(4), path)
         parts = _parts(stream)
         head = b"".join(next(parts))
         tree, fault = _parse_xml(head)
