@@ -1,5 +1,6 @@
 """Contrastive pairs: files with tabs, their faults, and splits of such pairs with the list of right and wrong rows."""
 
+import gzip
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from nmtcore.config.corpora import PartSettings
 from nmtcore.config.stages import ReadingSettings
 from nmtcore.corpus import contrasts
-from nmtcore.corpus.contrasts import ContrastRows, list_contrasts, read_contrast_list
+from nmtcore.corpus.contrasts import ContrastRows, contrast_rows, list_contrasts, read_contrast_list
 from nmtcore.corpus.text_lines import Input
 from nmtcore.errors import LineError, UserError
 from nmtcore.parquet import open_file
@@ -21,6 +22,17 @@ def read_file(tmp_path, content):
     path = tmp_path / "pairs"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return list(contrasts.read_contrasts(Input(path, None)))
+
+
+def test_lines_of_one_source_and_right_translation_are_an_entry(tmp_path):
+    entries = read_file(tmp_path, gzip.compress((LINES + "s\tr\tw5\tp\t0\n").replace("\n", "\r\n").encode()))
+    assert [(e.source.text, e.right.text, [w.side.text for w in e.wrong], e.place) for e in entries] == [
+        ("s", "r", ["w1", "w2"], "line 2"), ("s2", "r2", ["w3"], "line 4"), ("s", "r", ["w5"], "line 5"),
+    ]  # fmt: skip
+    assert list(contrast_rows(entries)) == [
+        ContrastRows(0, 1, "p", 3), ContrastRows(0, 2, "word order", None), ContrastRows(3, 4, "p", 1),
+        ContrastRows(5, 6, "p", 0),
+    ]  # fmt: skip
 
 
 FAULTS = [
