@@ -4,11 +4,8 @@ A test takes the fixture `browser` and calls `browser.open(path)`, or `browser.c
 """
 
 import contextlib
-import html
 import os
-import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -163,19 +160,6 @@ class OpenPage:
         """Change the width of the window, in pixels."""
         self.tab.set_viewport_size({"width": width, "height": HEIGHT})
         self.evaluate(DRAWN)  # what the page does when its size changes is done by then
-
-    def pdf(self, path: Path | None = None) -> bytes:
-        """Print the page to PDF on A4, upright unless its style says otherwise, and write it to `path`."""
-        return self.tab.pdf(path=path, format="A4", print_background=True, prefer_css_page_size=True)
-
-    def printed_words(self, path: Path) -> list[tuple[str, float]]:
-        """Print the page to `path`; return the words that are on the paper, each with its height in points."""
-        if shutil.which("pdftotext") is None:
-            skip_unless_ci("pdftotext (poppler-utils) is not installed")
-        self.pdf(path)
-        boxes = subprocess.run(["pdftotext", "-bbox", path, "-"], check=True, capture_output=True, text=True).stdout
-        words = re.findall(r'<word xMin="\S+" yMin="(\S+)" xMax="\S+" yMax="(\S+)">(.*?)</word>', boxes)
-        return [(html.unescape(text), float(bottom) - float(top)) for top, bottom, text in words]
 
     def no_console_errors(self) -> None:
         """Fail if the page has logged an error, or thrown one that nothing caught."""

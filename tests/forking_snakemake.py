@@ -1,13 +1,10 @@
 """Snakemake whose scripts are forked from itself instead of started: a small workflow takes seconds, not minutes.
 
-`python forking_snakemake.py ARGUMENTS`: `ARGUMENTS` are Snakemake's. If the variable FORKED_JOBS names a folder, it
-keeps each job's script there, with a line in `jobs.jsonl` that names its rule, inputs and outputs.
+`python forking_snakemake.py ARGUMENTS`: `ARGUMENTS` are Snakemake's.
 """
 
-import json
 import os
 import runpy
-import shutil
 import sys
 import time
 import traceback
@@ -58,26 +55,13 @@ def fork_scripts() -> None:
     """Let Snakemake fork its scripts."""
     from snakemake.script import PythonScript
 
-    folder = os.environ.get("FORKED_JOBS")
-    if folder:
-        os.mkdir(folder)
-
     def execute_script(self: Any, name: str, edit: bool = False) -> None:
         preload()
-        path = Path(folder or ".snakemake/scripts", Path(name).name)
-        if folder:
-            shutil.copyfile(name, path)
         began = time.perf_counter()
-        if status := run_script(path if folder else Path(name)):
+        if status := run_script(Path(name)):
             raise CalledProcessError(status, name)
-        seconds = time.perf_counter() - began
         if self.bench_record is not None:
-            self.bench_record.running_time = seconds
-        if folder:
-            record = {"rule": self.rulename, "script": path.name, "seconds": seconds}
-            record |= {"inputs": list(self.input), "outputs": list(self.output)}
-            with Path(folder, "jobs.jsonl").open("a") as file:
-                file.write(json.dumps(record) + "\n")
+            self.bench_record.running_time = time.perf_counter() - began
 
     PythonScript.execute_script = execute_script
 

@@ -1,21 +1,7 @@
 """Malicious models of parsers: programs that leave a mark if they run."""
 
-import base64
 import json
-import zipfile
 from pathlib import Path
-
-MARKING_CLASS = base64.b64decode(
-    "yv66vgAAADQAHwoAAgADBwAEDAAFAAYBABBqYXZhL2xhbmcvT2JqZWN0AQAGPGluaXQ+AQADKClWBwAIAQAYamF2YS9pby9GaWxlT3V0cHV0U3RyZW"
-    "FtCAAKAQAETUFSSwoADAANBwAODAAPABABABBqYXZhL2xhbmcvU3lzdGVtAQAGZ2V0ZW52AQAmKExqYXZhL2xhbmcvU3RyaW5nOylMamF2YS9sYW5n"
-    "L1N0cmluZzsKAAcAEgwABQATAQAVKExqYXZhL2xhbmcvU3RyaW5nOylWCgAHABUMABYABgEABWNsb3NlBwAYAQAvZWR1L3N0YW5mb3JkL25scC9waX"
-    "BlbGluZS9TdGFuZm9yZENvcmVOTFBTZXJ2ZXIBAARDb2RlAQAEbWFpbgEAFihbTGphdmEvbGFuZy9TdHJpbmc7KVYBAApFeGNlcHRpb25zBwAeAQAT"
-    "amF2YS9sYW5nL0V4Y2VwdGlvbgAhABcAAgAAAAAAAgABAAUABgABABkAAAARAAEAAQAAAAUqtwABsQAAAAAACQAaABsAAgAZAAAAHAADAAEAAAAQuw"
-    "AHWRIJuAALtwARtgAUsQAAAAAAHAAAAAQAAQAdAAA="
-)
-"""The class file that javac compiles from
-`package edu.stanford.nlp.pipeline; public class StanfordCoreNLPServer { public static void main(String[] arguments)
-throws Exception { new java.io.FileOutputStream(System.getenv("MARK")).close(); } }`."""
 
 MARK = "open(__import__('os').environ['MARK'], 'x').close()\n"
 """Python code that leaves the mark."""
@@ -31,11 +17,7 @@ def plant_model(folder: Path, tool: str) -> Path:
     """Write a model of the tool that leaves the mark; return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     if tool in ("corenlp", "easyccg"):
-        with zipfile.ZipFile(
-            folder / {"corenlp": "stanford-corenlp-4.jar", "easyccg": "easyccg.jar"}[tool], "w"
-        ) as jar:
-            jar.writestr("META-INF/MANIFEST.MF", "Main-Class: edu.stanford.nlp.pipeline.StanfordCoreNLPServer\n")
-            jar.writestr("edu/stanford/nlp/pipeline/StanfordCoreNLPServer.class", MARKING_CLASS)
+        (folder / {"corenlp": "stanford-corenlp-4.jar", "easyccg": "easyccg.jar"}[tool]).touch()
         (folder / "categories").touch()
     elif tool == "stanza":
         for name in ("pos", "lemma", "depparse"):

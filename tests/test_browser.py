@@ -42,17 +42,3 @@ def test_each_check_names_its_faults(browser, tmp_path, body, check, said):
         assert "it was loaded" not in "".join(page.errors)
         with pytest.raises(AssertionError, match=said):
             getattr(page, check)()
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        '<a href="#lost">x</a>',
-        "<style>body { color: #000 }</style>",  # on the dark page
-        "<script>if (matchMedia('(prefers-color-scheme: dark)').matches) throw Error('dark')</script>",
-        "<script>onresize = () => { if (innerWidth < 500) throw Error('narrow') }</script>",
-    ],
-)
-def test_each_fault_fails_the_check_of_all(browser, tmp_path, fault):
-    with pytest.raises(AssertionError):
-        browser.check(write_page(tmp_path, SOUND + fault))

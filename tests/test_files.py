@@ -82,12 +82,6 @@ def test_broken_json_is_explained(data, fault, tmp_path):
         read_json(tmp_path / "x.json")
 
 
-def test_lines_that_are_not_utf8_are_explained(tmp_path):
-    (tmp_path / "x").write_bytes(b"a\n\xff\n")
-    with pytest.raises(UserError, match=r"x is not UTF-8 .invalid start byte in byte 3.: is it damaged"):
-        read_lines(tmp_path / "x")
-
-
 def test_of_several_texts_none_appears_if_there_is_no_space_for_one(tmp_path):
     old, new = tmp_path / "old", tmp_path / "new"
     write_text(old, "as before")

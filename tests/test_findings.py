@@ -10,13 +10,10 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU, CHRF
 
-from nmtcore.evaluation.attachment import attachment, is_punctuation
 from nmtcore.evaluation.compare import SampledScores, compare_systems, difference_of, holm
 from nmtcore.evaluation.counts import read_counts
-from nmtcore.evaluation.induction import left_branching
 from nmtcore.evaluation.metrics import score_of
 from nmtcore.files import read_json, read_lines
-from nmtcore.inference.text import read_treebank
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = ROOT / "findings/results/findings"
@@ -213,49 +210,12 @@ def test_each_difference_on_other_captions_is_computed():
     assert not missing
 
 
-def test_the_first_paragraph_and_the_readme_say_that_the_baseline_is_weak():
-    first = page().split("\n\n")[1].replace("**", "").replace("\n", " ")
-    recurrent = GERMAN, "nmt", "transformer_base"
-    on_dev, on_test = signed(dev_difference(*recurrent))[1:], signed(difference(*recurrent))[1:]
-    assert "this baseline is weak" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert "this baseline is weak: its dropout and learning rate were not tuned, and the recurrent `nmt`" in first
-    assert f"above it on dev by {on_dev} BLEU (on the test, the two cannot be told apart: {on_test})" in first
-    sizes = [read_json(runs(GERMAN, system)[0] / "manifest.json")["parameters"] for system in recurrent[1:]]
-    assert "with half of its parameters" in first
-    tree = signed(dev_difference(*CONTROLS[0]))[1:]
-    assert shown(sizes[0] / sizes[1], 1) == "0.5"
-    assert (
-        f"cannot be told apart on the test ({signed(difference(*CONTROLS[0]))[1:]}; on dev, the tree gains {tree})"
-        in first
-    )
-    assert f"in chrF the tree gains {signed(difference(*CONTROLS[0], 'chrf'))[1:]}" in first
-
-
 def test_heads_of_treebanks_are_computed():
     rows = {name_of(row["heads that are right, %"]): row for row in table("heads that are right, %")[1:]}
     assert list(rows) == ["depparse_l1_light", "fa_nmt_shared", "sa_nmt_shared"]
     for system, row in rows.items():
         for treebank in ("pud", "ewt"):
             assert row[treebank.upper()] == deviating(gold_scores(system, treebank, "uas"), 1)
-
-
-def test_the_chain_is_scored_on_the_treebanks(shared):
-    (row, *_) = table("heads that are right, %")
-    for column, treebank in {"PUD": "en_pud", "EWT": "en_ewt_test"}.items():
-        words, gold, marks = gold_trees(shared, treebank)
-        chain = attachment([left_branching(len(own)).tolist() for own in words], [own.head for own in gold], marks)
-        assert row[column] == shown(chain["uas"], 1)
-
-
-def gold_trees(shared, treebank):
-    """Return the words, annotation and marks of punctuation of each sentence of a treebank."""
-    sentences = list(read_treebank(shared / "data/ud" / f"{treebank}.conllu"))
-    marks = [is_punctuation(own.words, own.gold.upos) for own in sentences]
-    return [own.words for own in sentences], [own.gold for own in sentences], marks
-
-
-def labels(annotation):
-    return [label.split(":")[0] for label in annotation.deprel]
 
 
 def test_the_claims_of_the_findings_are_those_of_the_ledger():

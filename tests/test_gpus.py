@@ -11,7 +11,7 @@ import pytest
 from fake_nvml import make_library
 
 from nmtcore import gpus
-from nmtcore.gpus import JOBS_PER_GPU, card_names, jobs_on, take_slots, visible_gpus
+from nmtcore.gpus import JOBS_PER_GPU, card_names, take_slots, visible_gpus
 
 CARDS = ["GPU-a", "GPU-b", "GPU-c"]
 
@@ -147,16 +147,6 @@ def test_of_twenty_processes_none_takes_a_slot_of_another_and_all_end(tmp_path):
         taken += word == "took"
     assert taken == 20
     assert [take(tmp_path, jobs=jobs, log=pytest.fail) for _ in range(3 * jobs)], "all slots are free again"
-
-
-def test_jobs_on_a_card_are_counted_where_there_are_slots(tmp_path, monkeypatch):
-    take(tmp_path)
-    other = start(tmp_path, cards=["GPU-a"])
-    assert other.stdout.readline() == "took GPU-a\n"
-    assert jobs_on(["GPU-a"], folder=tmp_path) == 0, "an executor gives jobs their GPUs"
-    monkeypatch.setenv(JOBS_PER_GPU, "2")
-    assert [jobs_on([card], folder=tmp_path) for card in CARDS] == [2, 0, 0]
-    end(other)
 
 
 def test_another_program_sees_and_holds_its_slot_alone(tmp_path):

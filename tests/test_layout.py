@@ -4,7 +4,6 @@ import os
 import re
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,8 +15,6 @@ from nmtcore.layout import (
     TEMPLATES,
     Layout,
     ParsedPath,
-    file_name,
-    model_of,
 )
 
 SCALES = ("smoke", "small")
@@ -105,25 +102,6 @@ def test_the_scale_is_in_the_root_and_folders_are_normalised():
     assert layout.path("summary", scale="smoke", dataset="d", system="s", score="uas") == "out/smoke/d/s.uas"
     for scale in ("paper", *SCALES):
         assert layout.scale(layout.root(scale)) == scale
-
-
-@pytest.mark.parametrize(
-    ("call", "fault"),
-    [
-        (lambda: Layout().path("pairs", dataset="demo"), "of type pairs needs split"),
-        (lambda: Layout().pattern("pairs", side="source"), "of type pairs has no side"),
-        (lambda: Layout().names("results/d/corpus/raw/train.parquet", "pairs"), "is not a path of type pairs"),
-        (lambda: file_name("syntax", split="dev", side="source"), "of type syntax needs annotator"),
-    ],
-)
-def test_missing_and_unknown_names_are_errors(call, fault):
-    with pytest.raises(ValueError, match=fault):
-        call()
-
-
-def test_model_of_a_download():
-    assert model_of("models/easyccg/easyccg.jar") == "easyccg"
-    assert model_of("europarl/models.gz") is model_of("models/notes.txt") is None
 
 
 def test_existing_files_of_runs_at_all_scales(tmp_path):

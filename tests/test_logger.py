@@ -4,14 +4,13 @@ import logging
 import os
 import re
 import sys
-import time
 from types import SimpleNamespace
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from nmtcore.job import log_is_shown
-from snakemake_logger_plugin_nmtcore import LIVE, LogHandler, clock
+from snakemake_logger_plugin_nmtcore import LIVE, LogHandler
 
 
 @pytest.fixture(autouse=True)
@@ -81,12 +80,6 @@ def test_a_notebook_has_a_line_for_each_start_and_end(screen, monkeypatch):
     assert text.splitlines() == ["0:00  start  train model", ended, "1 of 7 jobs done, 0:00"]
 
 
-def test_more_jobs_than_lines_leave_the_whole_on_the_terminal(screen):
-    text = screen(message("", event=LogEvent.RUN_INFO, stats={"total": 99}), *map(started, range(99)))
-    frame = text.rpartition("0 of 99 jobs done, 1 running, 0:00")[2]
-    assert re.fullmatch(r"\n?(train model  0:00\n){22}0 of 99 jobs done, 99 running, 0:00\n.*", frame, re.DOTALL), frame
-
-
 def test_a_failed_job_shows_the_end_of_its_log_and_where_that_is(screen, tmp_path):
     (tmp_path / "1.log").write_text("".join(f"line {number}\n" for number in range(30)))
     text = screen(
@@ -153,27 +146,3 @@ def test_without_a_terminal_jobs_have_plain_lines(records, lines, capsys, tmp_pa
     handle(records)
     assert capsys.readouterr().err.splitlines() == lines
     assert log_is_shown()
-
-
-def test_without_a_terminal_a_slow_job_has_a_line_now_and_then(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr("snakemake_logger_plugin_nmtcore.REPORTED_AFTER", 0.05)
-    (tmp_path / "1.log").write_text("line 1\nline 2\n")
-    handler = LogHandler(SimpleNamespace(dryrun=False, stdout=False), None)
-    handler.handle(logging.makeLogRecord(started(1)[2]))
-    shown = ""
-    until = time.monotonic() + 10
-    while "runs" not in shown and time.monotonic() < until:
-        time.sleep(0.01)
-        shown += capsys.readouterr().err
-    handler.close()
-    assert "0:00  start  train model\n0:00  runs   train model  0:00\n  line 2\n" in shown
-
-
-def test_without_a_terminal_a_dry_run_has_snakemakes_list(capsys):
-    handle([message("Building DAG")], dryrun=True)
-    assert capsys.readouterr().err == "Building DAG\n"
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(7.9, "0:07"), (754, "12:34"), (3723, "1:02:03")])
-def test_times_are_those_of_a_clock(seconds, text):
-    assert clock(seconds) == text

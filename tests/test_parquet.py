@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nmtcore.errors import UserError
-from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, row_writer, write_rows
+from nmtcore.parquet import read_batches, read_rows, read_rows_from, row_count, row_writer
 
 SCHEMA = pa.schema([("id", pa.int64()), ("words", pa.list_(pa.string()))])
 
@@ -72,10 +72,3 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path):
         path.write_bytes(data[:length])
         with pytest.raises(UserError, match=r"x.parquet is damaged"):
             row_count(path)
-
-
-def test_a_file_without_a_column_is_an_error(tmp_path):
-    path = tmp_path / "x.parquet"
-    write_rows(path, pa.schema([("id", pa.int64())]), [{"id": 1}])
-    with pytest.raises(UserError, match=r"it has no column words\): delete it and run the workflow again"):
-        list(read_rows(path, columns=["id", "words"]))

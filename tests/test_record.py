@@ -1,55 +1,19 @@
-"""Records: every difference is printed, and each format has an adapter that leaves out what is not computed."""
+"""Records: each value has a line, and each format has an adapter that leaves out what is not computed."""
 
 import json
 
 import numpy as np
 import pyarrow as arrow
 import pyarrow.parquet as parquet
-import pytest
-from record import main
-from recording.formats import folder_values, plan_values
-from recording.parts import numbers_in_text
-from recording.records import write_part
+from record import lines_of
+from recording.formats import folder_values
 from safetensors.numpy import save_file
 
-OLD = {"table": {"base": {"bleu": 20.0, "runs": 2}, "text": "one\ntwo", "none": None}}
 
-
-def compared(tmp_path, capsys, new, *options):
-    """Compare `OLD` with another record by the command; return its exit status and output."""
-    write_part(tmp_path / "old", "tables", OLD)
-    write_part(tmp_path / "new", "tables", new)
-    code = main(["--compare", str(tmp_path / "old"), str(tmp_path / "new"), *options])
-    return code, capsys.readouterr().out
-
-
-def changed(**values):
-    return {"table": OLD["table"] | values}
-
-
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"base": {"bleu": 20.5, "runs": 2}}, "tables / table / base / bleu: 20.0 -> 20.5 (by 0.5, relative 0.0244)"),
-        ({"base": {"bleu": 20.0}}, "tables / table / base / runs: only in old"),
-        ({"more": {"a": 1}}, "tables / table / more / a: only in new"),
-        ({"text": "one\nthree\nfour"}, "tables / table / text: 2 lines differ, first line 2: 'two' -> 'three'"),
-        ({"none": 0}, "tables / table / none: None -> 0"),
-    ],
-)
-def test_a_difference_is_printed_with_its_size(tmp_path, capsys, values, sentence):
-    code, output = compared(tmp_path, capsys, changed(**values))
-    assert code == 1
-    assert output.startswith("1 differences:\n")
-    assert sentence in output
-
-
-def test_small_differences_and_named_keys_may_be_left_out(tmp_path, capsys):
-    assert compared(tmp_path, capsys, OLD) == (0, "No difference in tables: 4 values.\n")
-    near = changed(base={"bleu": 20.0001, "runs": 2})
-    assert compared(tmp_path, capsys, near, "--tolerance", "1e-5")[0] == 0
-    assert compared(tmp_path, capsys, near, "--tolerance", "1e-6")[0] == 1
-    assert compared(tmp_path, capsys, near, "--without", "tables/*/bleu")[0] == 0
+def test_each_value_has_a_line_that_names_it():
+    values = {"table": {"base": {"runs": 2, "bleu": 20.0}, "text": "one\ntwo", "none": None}}
+    base = "table / base / bleu: 20.0\ntable / base / runs: 2\n"
+    assert "".join(lines_of(values)) == f"{base}table / none: None\ntable / text: one\ntable / text: two\n"
 
 
 ROWS = {"id": [0, 1], "heads": [[0, 1], None], "norms": [[0.5, 2.0], [4.0]], "tree": [{"head": 1}, {"head": 2}]}
@@ -78,7 +42,7 @@ TEXTS = {
             "smoke | N (row 2)": {"share": 1},
         },
     ),
-    "a.vocab": ("x\ny\n", {"lines": 2, "text": "x\ny\n"}),
+    "a.vocab": ("x\ny\n", "x\ny\n"),
 }
 """A small file of each format that is text, and its values."""
 
@@ -96,18 +60,3 @@ def test_each_format_has_an_adapter(tmp_path):
     assert columns["norms"] == {"rows": 2, "nulls": 0, "numbers": 3, **sums}
     assert columns.keys() == {"id", "heads", "norms", "tree.head"}
     assert (columns["heads"]["nulls"], columns["heads"]["first"]) == (1, "[0, 1]")
-
-
-def test_output_of_commands_has_adapters():
-    plan = plan_values(
-        "localrule a:\n    input: c, b\n    output: d, e\n    reason: Missing\n[Mon]\nrule all:\n"
-        "    input: d\ntotal   2  <= 260  0.1  3 GB\nreasons have no place here, as of a rule\n"
-    )
-    assert plan == {
-        "jobs": {
-            "d": {"rule": "a", "outputs": "d\ne", "inputs": "b\nc"},
-            "all": {"rule": "all", "outputs": "", "inputs": "d"},
-        },
-        "total": {"new": "2", "updates": "<= 260"},
-    }
-    assert numbers_in_text("the[0.25]* cat[1.5]") == {"text": "the[#]* cat[#]", "numbers": {"0": 0.25, "1": 1.5}}

@@ -30,7 +30,7 @@ try:
     from mathml import equation
     from pages import addresses, menu
     from python import MODULES, python_reference
-    from systems import PARTS, datasets_page, parts_of, system_pages
+    from systems import PARTS, parts_of, system_pages
 except ModuleNotFoundError as missing:
     skip_unless_ci(f"{missing.name}, a package of requirements-docs.lock, is not installed")
 
@@ -100,17 +100,6 @@ def test_the_tour_trains_a_model_that_parses_and_translates(tour):
     assert re.fullmatch(r"\['\w.*[.]',\s+'\w.*[.]'\]", translations["text/plain"])
 
 
-def test_the_tour_swaps_a_component_and_tests_the_difference(tour):
-    printed = "".join(outputs_of(tour, "!{snakemake} results/tour/demo_en2de/previous_word.bleu"))
-    assert float(re.search(r"precision of chains ([\d.]+)", printed)[1]) > 70
-    report = "".join(outputs_of(tour, "runs = "))
-    (base, bleu), (other, *values) = re.findall(r"^(depparse_l1|previous_word) +1 +(.*)$", report, re.MULTILINE)[:2]
-    assert (base, other) == ("depparse_l1", "previous_word")
-    own, difference, low, high = map(float, re.findall(r"[+-]?\d+\.\d+", values[0])[:4])
-    assert difference == pytest.approx(own - float(bleu), abs=0.011)
-    assert low < difference < high
-
-
 # The pages that are made from code
 
 
@@ -143,12 +132,6 @@ def test_every_system_has_a_section_with_its_settings(project):
             assert f"equations.md#{part}-{used})" in page
         assert f"(systems/{path.stem}.md#{name})" in pages["systems"]
     assert "transform `interleave` with `side: target, tags: ccg_tags`" in pages["systems/aycock2021"]
-
-
-def test_every_data_set_is_listed_with_its_description(project):
-    page = datasets_page(project)
-    for name in project.dataset_files:
-        assert f"| `{name}` | {' '.join(project.dataset(name).description.split()).rstrip('.')} |" in page
 
 
 def test_every_command_and_option_is_listed():
@@ -216,17 +199,6 @@ def test_every_page_fits_on_every_screen(site, browser):
             page.no_requests()
 
 
-def test_the_page_of_the_configuration_cuts_off_no_line(site, browser):
-    with browser.open(site / "configuration.html", site=site) as page:
-        for width in (WIDE, NARROW):
-            page.resize(width)
-            assert not page.evaluate(
-                "() => [...document.querySelectorAll('article *')].filter((e) => e.clientWidth > 0"
-                " && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== 'visible')"
-                ".map((e) => e.innerText.slice(0, 200))"
-            )
-
-
 def test_the_browser_draws_equations(site, browser):
     with browser.open(site / "equations.html", site=site) as page:
         sizes = page.evaluate(
@@ -235,10 +207,3 @@ def test_the_browser_draws_equations(site, browser):
         assert len(sizes) >= len(EVERY_PART)
         assert min(sizes) > 10
         assert page.evaluate("() => document.querySelectorAll('merror, .error').length") == 0
-
-
-def test_the_site_can_be_searched_without_a_server(site, browser):
-    with browser.open(site / "search.html", site=site) as page:
-        page.tab.goto(f"{(site / 'search.html').as_uri()}?q=pascal")
-        page.wait_until("document.querySelectorAll('#search-results li').length > 0")
-        page.no_requests()

@@ -22,10 +22,8 @@ from inference.test_parse import GOLD
 from inference.tiny import write_bundle
 from packaging.requirements import Requirement
 
-from nmtcore import __version__
 from nmtcore.config.components import DepParseSettings
 from nmtcore.errors import EXTRAS
-from nmtcore.schemas import FILES
 from nmtcore.training.attempts import code_version
 
 SITE_PACKAGES = Path(sysconfig.get_path("purelib"))
@@ -149,20 +147,6 @@ def test_commands_do_the_same_as_in_the_repository(clean, model, arguments, monk
     monkeypatch.chdir(clean.folder)
     assert call_nmtcore(*arguments.split(), text=TEXT) == (0, output, errors)
     assert output.count("\n") >= 3
-
-
-def test_what_the_wheel_lacks_is_one_sentence(clean: Clean):
-    sentence = (
-        "This command reads the configuration of the repository, which an installed wheel lacks: use the nmtcore "
-        "of a checkout (its .venv/bin/nmtcore, or pip install --editable)."
-    )
-    assert clean.run("nmtcore", "check", "demo_en2de", code=2) == ("", f"nmtcore check: {sentence}\n")
-
-
-def test_commands_without_a_model_run(clean: Clean):
-    assert clean.run("python", "-I", "-m", "nmtcore", "--version")[0] == f"nmtcore {__version__}\n"
-    clean.run("nmtcore", "schema", "--folder", "schemas")
-    assert {path.name for path in (clean.folder / "schemas").iterdir()} == {f"{name}.schema.json" for name in FILES}
 
 
 def test_the_wheel_records_the_checksum_of_the_repositorys_sources_and_no_lock(clean: Clean, root: Path):

@@ -67,12 +67,6 @@ def test_changed_files_are_named_and_so_is_what_to_do(written, layout, file, out
     check(layout)
 
 
-def test_a_missing_file_of_a_folder_is_an_error(written, layout):
-    (written / f"{CODES}/source.vocab").unlink()
-    with pytest.raises(UserError, match=rf"{CODES}/source\.vocab is missing: delete {CODES} and run"):
-        check(layout)
-
-
 @pytest.mark.parametrize("content", [b"", b"[3]", b'{"sha256": 3}'])
 def test_a_damaged_record_is_named(written, layout, content):
     for record in (written / layout.path("written")).iterdir():
@@ -91,16 +85,6 @@ def test_other_settings_versions_and_inputs_are_differences(written, layout):
     os.rename("text.en", "moved.en")
     assert difference(layout, ["moved.en"]) == ("", ()), "the same text"
     assert difference(layout, ["text.en"]) == ("", ()), "what was read is no longer needed"
-
-
-def test_an_input_counts_by_its_content_whatever_its_time(written, layout):
-    os.utime("text.en", (1, 1))
-    assert not difference(layout)
-    (written / "text.en").write_text("a c\n")
-    os.utime("text.en", (1, 1))
-    assert not difference(layout), "same size and time"
-    os.utime("text.en", (2, 2))
-    assert difference(layout).inputs == ("text.en",)
 
 
 def test_outputs_that_are_accepted_are_up_to_date_and_still_as_they_were_made(written, layout):

@@ -132,14 +132,6 @@ def take_slots(
         time.sleep(pause)
 
 
-def jobs_on(cards: Sequence[str], *, folder: Path | None = None) -> int:
-    """Count the jobs that hold slots of GPUs now, named as by `card_names`; 0 if there are no slots."""
-    if not jobs_per_gpu():
-        return 0
-    with _slots(cards, jobs_per_gpu(), folder) as (_, holders):
-        return len({holder for processes in holders.values() for holder in processes})
-
-
 @contextmanager
 def _slots(
     names: Iterable[str], jobs: int, folder: Path | None

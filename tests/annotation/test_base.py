@@ -7,8 +7,8 @@ from annotation.annotating import annotate_words
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmtcore.annotation.base import AnnotationTask, Annotator, NumberedSentence, ParsingError, guarded, open_annotator
-from nmtcore.config.datasets import ANNOTATORS, AnnotatorSettings, ExistingSettings
+from nmtcore.annotation.base import Annotator, NumberedSentence, ParsingError, guarded
+from nmtcore.config.datasets import ExistingSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation, failed
 
@@ -100,16 +100,6 @@ def test_errors_that_are_not_due_to_a_sentence_are_raised(error):
 def test_an_unsound_analysis_is_null(answer, fault):
     (annotation,) = annotate(Tool(lambda words: answer), [["a", "b", "c"]])
     assert annotation == failed(f"invalid analysis: {fault}")
-
-
-@pytest.mark.parametrize("tool", ANNOTATORS)
-def test_every_registered_tool_has_its_class(tool):
-    model = {} if tool in ("existing", "corenlp", "easyccg") else {"model": "x"}
-    settings = ANNOTATORS.build({"tool": tool, **model}, where="here")
-    task = AnnotationTask(side="source", language="cs")
-    annotator = open_annotator(settings, task)
-    assert (type(annotator).__module__, annotator.settings) == (f"nmtcore.annotation.{tool}", settings)
-    assert isinstance(settings, AnnotatorSettings)
 
 
 def test_existing_trees_cannot_annotate_new_text():

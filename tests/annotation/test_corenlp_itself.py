@@ -11,7 +11,6 @@ from nmtcore.annotation.corenlp import SPLITS
 from nmtcore.config.datasets import CoreNlpSettings
 from nmtcore.evaluation.attachment import attachment
 from nmtcore.syntax.annotation import tree_fault
-from nmtcore.syntax.constituents import leaves, parse_constituents
 
 pytestmark = pytest.mark.needs("Java")
 
@@ -63,17 +62,3 @@ def test_dependencies_are_sound_and_good_among_odd_lines(corenlp, language, tags
     assert attachment(heads, [heads for _, heads, _ in sentences], [None] * len(real))["uas"] > 75
     used = {tag for annotation in parsed[: len(real)] for tag in getattr(annotation, tags)}
     assert used >= ({"NN", "VBD", "IN", "DT", "."} if language == "en" else {"NOUN", "VERB", "ADP", "PUNCT"})
-
-
-def test_constituents_are_trees_over_their_words(corenlp):
-    real = [words for words, _, _ in gold(corenlp / "data" / "ud" / "en_pud.conllu") if len(words) < 15]
-    sentences = [*REFUSED, *real[:10], *ACCEPTED]
-    annotations = annotate(sentences, corenlp, analysis="constituents")
-    assert [bool(annotation.reason) for annotation in annotations] == [words in REFUSED for words in sentences]
-    for annotation, words in zip(annotations[len(REFUSED) :], sentences[len(REFUSED) :], strict=True):
-        tree = parse_constituents(annotation.constituency)
-        assert tree.label == "ROOT"
-        plain = [[w.replace("-LRB-", "(").replace("-RRB-", ")") for w in side] for side in (leaves(tree), words)]
-        assert plain[0] == plain[1]
-        assert "\n" not in annotation.constituency
-    assert any("(NP (DT" in (annotation.constituency or "") for annotation in annotations)

@@ -1,7 +1,5 @@
 """CoreNLP and EasyCCG, with a program that imitates both and their failures (`fake_java.py`)."""
 
-import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,9 +11,7 @@ from annotation.annotating import annotate_words
 from fake_java import alive, brackets, category, heads, tag, wait_until
 
 from nmtcore.annotation import corenlp, easyccg
-from nmtcore.annotation.base import AnnotationTask, NumberedSentence, ParsingError, open_annotator
-from nmtcore.annotation.corenlp import _with_escaped_brackets
-from nmtcore.annotation.easyccg import EasyCcg
+from nmtcore.annotation.base import AnnotationTask, open_annotator
 from nmtcore.config.datasets import AnnotatorSettings, CoreNlpSettings, EasyCcgSettings
 from nmtcore.errors import UserError
 from nmtcore.syntax.annotation import Annotation
@@ -130,18 +126,6 @@ def test_missing_java_models_and_languages_are_errors(fake_java, tmp_path, monke
 # CoreNLP
 
 
-def test_a_server_that_is_killed_between_batches_starts_again(fake_java):
-    task = AnnotationTask(side="target", language="en", model_folders=(fake_java.models,))
-    with open_annotator(CoreNlpSettings(), task) as annotator:
-        sentences = [NumberedSentence(0, ("one", "."))]
-        first = annotator.parse(sentences)
-        os.kill(fake_java.started()[-1], signal.SIGKILL)
-        with pytest.raises(ParsingError, match="was killed"):
-            annotator.parse(sentences)
-        assert annotator.parse(sentences) == first
-    assert len(fake_java.started()) == 2
-
-
 def test_the_server_ends_with_a_process_that_is_killed(fake_java):
     code = (
         "import time; from pathlib import Path; from nmtcore.annotation.base import AnnotationTask, open_annotator; "
@@ -164,34 +148,10 @@ def test_words_that_corenlp_would_split_are_refused():
     assert annotator.refuses(["a\u00a0b", "\u202f", "😀", "\ufeff", "#"]) is None
 
 
-@pytest.mark.parametrize("word", ["(", "-LRB)", "-LRB-RRB-", "a(b"])
-def test_escaped_and_restored_brackets_compare_equal(word):
-    escaped = word.replace("(", "-LRB-").replace(")", "-RRB-")
-    restored = word.replace("-LRB-", "(").replace("-RRB-", ")")
-    assert _with_escaped_brackets(escaped) == _with_escaped_brackets(word) == _with_escaped_brackets(restored)
-
-
 # EasyCCG
 
+
 # In the format of the comment in ParsePrinter.java and of CCGbank's files.
-DERIVATION = (
-    r"(<T S[dcl] 1 2> (<T NP 0 1> (<L N POS POS Lions N>) ) (<T S[dcl]\NP 0 2> (<L (S[dcl]\NP)/NP POS POS chase "
-    r"(S[dcl]\NP)/NP>) (<T NP 0 2> (<T NP 0 1> (<L N POS POS -LRB- N>) ) (<L . POS POS . .>) ) ) )"
-)
-
-
-@pytest.mark.parametrize(
-    ("words", "tags"),
-    [
-        (["Lions", "chase", "(", "."], ["N", r"(S[dcl]\NP)/NP", "N", "."]),
-        (["Lions", "chase", "{", "."], ["N", r"(S[dcl]\NP)/NP", "N", "."]),
-        (['"', "Lions", 'cha"se', "(", '"', '"."', '"'], ["LQU", "N", r"(S[dcl]\NP)/NP", "N", "RQU", ".", "LQU"]),
-    ],
-)
-def test_supertags_are_the_leaves_of_the_derivation(words, tags):
-    assert EasyCcg().read(DERIVATION, words) == Annotation(ccg=tags)
-
-
 def test_odd_sentences_do_not_shift_other_rows(fake_java):
     odd = [[], ["#"], ['"'], ["a b"], ["x"] * 71, ["\u2028", "\u3000"], ["#", '"', "\u00a0"], ['"q"'], ["fail"]]
     sentences = [words for pair in zip(numbered(9), odd, strict=True) for words in pair]

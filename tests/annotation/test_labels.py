@@ -72,19 +72,6 @@ def test_the_labels_of_a_column_are_counted_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("annotation", "fault"),
-    [
-        (Annotation(head=[0, 3], deprel=["a", "b"]), "/a, pair 7: a head is out of range: annotate again"),
-    ],
-)
-def test_inconsistent_heads_and_labels_are_an_error_that_names_the_pair(tmp_path, annotation, fault):
-    rows = [annotation_row(3, Annotation(head=[0], deprel=["a"])), annotation_row(7, annotation)]
-    write_rows(tmp_path / "a", ANNOTATION_SCHEMA, rows)
-    with pytest.raises(UserError, match=fault):
-        label_vocabularies(tmp_path / "a", tmp_path / "labels.json")
-
-
-@pytest.mark.parametrize(
     "content", [[], {"deprel": ["<none>", "<unk>"], "upos": ["<none>", "<unk>"]}, {"deprel": ["root"]}]
 )
 def test_a_file_without_label_vocabularies_is_an_error(tmp_path, content):

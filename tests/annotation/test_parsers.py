@@ -104,12 +104,6 @@ def test_odd_lines_keep_their_rows_and_do_not_change_other_lines(parser, shared,
     assert all((row["constituency"] is not None) == (phrases and row["reason"] is None) for row in rows)
 
 
-def test_a_line_with_several_full_stops_is_one_sentence(parser):
-    (annotation,) = annotate(parser, [["He", "sleeps", ".", "?!", "She", "runs", ".", "don't"]])
-    assert len(annotation.head) == 8
-    assert list(annotation.head).count(0) == 1
-
-
 FAULTS = [
     (SpacySettings(model="xx_nothing"), r"no spaCy model 'xx_nothing'.*`models` in config"),
     (SpacySettings(model="broken"), "broken cannot be loaded"),

@@ -41,15 +41,6 @@ def select(folder, selection, corpus, tagged=None):
     return [row["kept"] for row in rows], facts
 
 
-def test_either_upos_or_xpos_suffices_as_tags(tmp_path):
-    corpus = write_corpus(tmp_path / "corpus", [["a"]] * 3)
-    annotations = [Annotation(xpos=["NN"]), Annotation(upos=["NOUN"]), failed("no tag")]
-    write_rows(tmp_path / "tags", ANNOTATION_SCHEMA, map(annotation_row, range(3), annotations))
-    files = {"corpus": corpus, "annotations": {"source": {"tags": tmp_path / "tags"}}}
-    selection = SelectionSettings(parsed={"source": ("tags",)})
-    assert select_pairs(selection, **files, output=tmp_path / "out", report=tmp_path / "report")["kept"] == 2
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), per_pair=st.sampled_from([0.5, 1.0, 2.0]), seed=st.integers(0, 3))
 def test_copies_are_drawn_after_dropping_pairs_without_a_parse(tmp_path, data, per_pair, seed):

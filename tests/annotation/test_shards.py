@@ -1,7 +1,5 @@
 """Shards, their concatenation, and the report on an annotation."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +42,6 @@ def gather(tmp_path, corpus, shards):
 
 
 CHAIN, TWO_ROOTS, CROSSING = Annotation(head=[0, 1, 2]), Annotation(head=[0, 1, 0]), Annotation(head=[3, 0, 2])
-TAGGED = Annotation(head=[0, 1, 1], deprel=["root", "obj", "obj"], upos=["X", "Y", "Z"], ccg=["N", "NP", "N"])
 
 
 def test_gathering_keeps_the_order_and_reports_counts(tmp_path, corpus):
@@ -66,16 +63,6 @@ def test_gathering_keeps_the_order_and_reports_counts(tmp_path, corpus):
         "depth": {"mean": round((3 + 2 + 3) / 3, 3), "max": 3},
         "labels": {"deprel": 0, "upos": 0, "xpos": 0, "ccg": 0},
     }
-
-
-def test_the_report_counts_annotations_labels_and_invalid_analyses(tmp_path, corpus):
-    tagged = [TAGGED, replace(TAGGED, upos=["X", "W", "X"], xpos=["a", "a", "a"], constituency="(S a b c)")]
-    first = write_shard(tmp_path / "0", [2, 3], tagged)
-    second = write_shard(tmp_path / "1", [5, 8], [failed("invalid analysis: no tree"), failed("more than 2 words")])
-    report = read_json(gather(tmp_path, corpus, [first, second])[1])
-    assert report["given"] == {"dependencies": 2, "tags": 2, "ccg": 2, "constituency": 1}
-    assert report["labels"] == {"deprel": 2, "upos": 4, "xpos": 1, "ccg": 2}
-    assert (report["null_share"], report["invalid_share"]) == (0.5, 0.25)
 
 
 BAD_SHARDS = {

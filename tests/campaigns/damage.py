@@ -3,7 +3,6 @@
 import gzip
 import json
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -100,23 +99,16 @@ VALUES = (
 
 
 def damaged_value(value: Any, random: Random) -> Any:
-    """Replace, delete, add or move something at a random place of nested dictionaries and lists."""
+    """Replace, delete or add something at a random place of nested dictionaries and lists."""
     places = list(_places(value))
     if not places:
         return random.choice(VALUES)
     holder, key = random.choice(places)
-    damage = random.choice(("replace", "replace", "replace", "delete", "add", "move", "deepen"))
+    damage = random.choice(("replace", "replace", "replace", "delete", "add"))
     if damage == "replace":
         holder[key] = random.choice(VALUES)
     elif damage == "delete":
         del holder[key]
-    elif damage == "deepen":
-        for _ in range(random.choice((1, 5, 60, 150))):
-            holder[key] = [holder[key]]
-    elif damage == "move":
-        other, place = random.choice(places)
-        if place in other or (isinstance(other, list) and place < len(other)):
-            holder[key] = deepcopy(other[place])
     elif isinstance(holder, dict):
         holder[random.choice(("x", "", str(key) + "x", "extends", "kind"))] = random.choice(VALUES)
     else:

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
 from nmtcore.errors import UserError, is_hidden  # noqa: E402
 
-CAMPAIGNS = ("corpora", "configuration", "bundles", "intermediates")
+CAMPAIGNS = ("corpora", "bundles")
 """Modules of this folder, each with a function `attempt(random, folder)`."""
 OUTCOMES = ("clean", "counted", "handled", "wrong", "traceback", "hang")
 """Input used as if it were whole, used with faults counted, refused by a sentence; and what must never happen."""
@@ -88,8 +88,6 @@ def _interrupt(*_: Any) -> None:
 
 def run_campaign(campaign: str, count: int, *, first: int = 0) -> dict:
     """Run `count` cases from the seed `first` on; return the counts, the failures and the peak memory in bytes."""
-    module = importlib.import_module(f"campaigns.{campaign}")
-    getattr(module, "prepare", lambda: None)()  # what all cases need
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
         results = [run_case(campaign, seed, Path(folder) / "case") for seed in range(first, first + count)]
     return {

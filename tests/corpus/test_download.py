@@ -263,13 +263,6 @@ def ranges(server):
     return [request.get("Range") for request in server.requests]
 
 
-def test_a_download_leaves_only_the_file_and_its_records(fetch_from, target):
-    facts = fetch_from(serve(), sha256=sha(DATA), length=len(DATA))
-    assert (facts["sha256"], facts["length"]) == (sha(DATA), len(DATA))
-    assert target.read_bytes() == DATA
-    assert sorted(leftovers(target)) == [".file.en.known.json", "file.en", "file.en.json"]
-
-
 def test_a_broken_connection_is_resumed_if_the_checksum_is_known(fetch_from, target, server):
     fetch_from(serve(stop=10_000), serve(stop=30_000), serve(), sha256=sha(DATA))
     assert target.read_bytes() == DATA
@@ -364,13 +357,6 @@ def test_a_file_without_a_checksum_begins_as_its_ending_says(ending, place, fetc
     path.write_bytes(PACKED[ending])
     fetch(file, target=target)
     assert target.read_bytes() == PACKED[ending]
-
-
-def test_a_server_that_stalls_is_said_at_once(fetch_from, server, monkeypatch, capsys):
-    monkeypatch.setattr(module, "TIMEOUT", 0.2)
-    fetch_from(stall, serve(), sha256=sha(DATA))
-    said = f"{server.url}: the transfer broke off (Read timed out.); attempt 2 of 5 follows.\n"
-    assert capsys.readouterr().err == said
 
 
 def test_only_allowed_hosts_are_reached_without_https(fetch, server):

@@ -114,18 +114,6 @@ def test_pairs_of_a_test_that_are_in_train_are_counted_as_held_out_would_drop_th
     assert counts == read_json(tmp_path / "counts.json") == {"pairs": 4, "in_train": 2}
 
 
-def test_counts_per_corpus_add_up(bench):
-    pairs = [("a b", "c d")] * 3 + [("a", "c d e")] * 3
-    origins = ["big:x:1", "big:x:2", "small:1", "small:2", "big:x:3", "small:3"]
-    dataset = fill(bench, DuplicatesSettings(), RatioSettings(most=2), origins=origins, train=pairs)
-    ids, report = kept(bench, dataset)
-    assert ids == [0]
-    assert report["corpora"] == {
-        "big:x": {"pairs": 3, "kept": 1, "dropped": {"duplicates": 2, "ratio": 0}},
-        "small": {"pairs": 3, "kept": 0, "dropped": {"duplicates": 2, "ratio": 1}},
-    }
-
-
 # The language filter
 
 

@@ -21,14 +21,6 @@ def czeng_line(czech: str, english: str) -> str:
 GOOD = czeng_line("Pes|pes|N|1|2|Sb štěká|štěkat|V|2|0|Pred .|.|Z|3|0|AuxK", "Dogs|dog|N|1|2|Sb bark|bark|V|2|0|Pred")
 
 
-def test_tsv_with_too_few_columns_raises_or_is_dropped(bench):
-    corpus = bench.corpus("tsv", pairs=bench.file("pairs.tsv", "a\tb\nc\n"))
-    with pytest.raises(LineError, match=r"pairs\.tsv, line 2: has 1 columns, but the options name column 2"):
-        bench.read(bench.dataset(corpus))
-    _, report = bench.read(bench.dataset(corpus, max_bad_lines=1))
-    assert report["dropped"] == {"columns": 1}
-
-
 def test_a_row_with_another_number_of_columns_than_most_cannot_be_read(bench):
     """By the first 1,000 lines of each file; a tab inside a sentence must not make a pair of its halves."""
     first = "".join(f"a {row}\tb {row}\n" for row in range(FIRST_LINES // 2)) + "\na\tb\tc\n" * (FIRST_LINES // 5)
@@ -213,11 +205,3 @@ def test_tokenisation_that_changes_words_drops_the_tree_with_a_reason(bench):
     assert row["source_words"] == ["can", "'", "t"]
     assert row["source_annotation"]["reason"] == "the words are not those of the tree"
     assert row["target_annotation"]["head"] == [0]
-
-
-def test_an_empty_czeng_side_is_kept_without_a_tree(bench):
-    dataset = bench.dataset(bench.corpus("czeng", pairs=bench.file("x", czeng_line("", "a|a|N|1|0|Sb"))), words="given")
-    (row,), report = bench.read(dataset)
-    assert row["source_words"] == []
-    assert row["source_annotation"]["reason"] == "no words"
-    assert report["null_annotations"] == {"source": {"no words": 1}, "target": {}}

@@ -7,7 +7,7 @@ import pytest
 
 from nmtcore.config.corpora import FileSettings, MirrorSettings
 from nmtcore.corpus.download import download
-from nmtcore.corpus.sources import locate_file, missing_manual, planned_downloads, sidecar_path
+from nmtcore.corpus.sources import locate_file, planned_downloads, sidecar_path
 
 URL = "https://example.org/a.gz"
 
@@ -79,18 +79,6 @@ def test_files_that_are_not_here(tmp_path, locate):
     assert locate(by_hand).fault == f"b must be fetched by hand: Ask for it. Put it at {tmp_path}/manual/b."
     path = write(tmp_path / "manual/b")
     assert (locate(by_hand).input.path, locate(by_hand).fault) == (path, None)
-
-
-def test_control_characters_of_other_peoples_data_sets_are_escaped(tmp_path):
-    for values in ({"name": "x\x1b[2J", "url": "https://x"}, {"name": "x", "url": "x\x1b[2J"}):
-        with pytest.raises(ValueError, match=r"(name|url) 'x\\x1b\[2J' has control characters"):
-            FileSettings(**values)
-    file = FileSettings(name="x", mirrors=(MirrorSettings(path="y\x07"),))
-    folders = {"downloads": tmp_path, "manual_folder": tmp_path, "mirror_roots": ["https://example.org"]}
-    plan = planned_downloads([(file, "CC\x1b[2J BY\u202e")], **folders)
-    assert plan[1] == r"  x: unknown size, from https://example.org/y\x07; licence: CC\x1b[2J BY\u202e"
-    sentence = missing_manual(FileSettings(name="x", manual="Ask\x1b[2J."), tmp_path, [])
-    assert sentence.startswith(r"x must be fetched by hand: Ask\x1b[2J. Put")
 
 
 def test_a_plan_names_sizes_sources_and_licences(tmp_path):

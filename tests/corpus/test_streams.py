@@ -54,15 +54,6 @@ def read(path, member=None) -> bytes:
         return stream.read()
 
 
-@pytest.mark.parametrize("outer", COMPRESSIONS)
-def test_a_file_compressed_twice_is_read(outer, tmp_path):
-    path = tmp_path / "twice"
-    path.write_bytes(PACKERS[outer](gzip.compress(TEXT)))
-    assert read(path) == TEXT
-    path.write_bytes(tar(("a", path.read_bytes())))
-    assert read(path, "a") == TEXT
-
-
 WRAPPINGS = {
     "the file itself": lambda data: (data, None),
     "in a tar": lambda data: (tar(("before", b"no"), ("./a/b", data), ("after", b"no")), "a/b"),
@@ -128,8 +119,3 @@ def test_faults_are_told(fault, tmp_path):
     with pytest.raises(UserError) as error:
         read(tmp_path / "file", member)
     assert sentence in str(error.value)
-
-
-def test_a_missing_file_raises_user_error(tmp_path):
-    with pytest.raises(UserError, match="does not exist"):
-        read(tmp_path / "file")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nmtcore.config.corpora import CorpusSettings, HeldOutSettings, PartSettings, WordsSettings
+from nmtcore.config.corpora import CorpusSettings, PartSettings, WordsSettings
 from nmtcore.config.datasets import DatasetSettings
 from nmtcore.errors import UserError
 
@@ -25,10 +25,6 @@ def with_gold(
     words_settings = dict.fromkeys(SIDES, WordsSettings(kind=words))
     splits = plain.splits | {"gold_x": (PartSettings(corpus="gold"),)}
     return replace(plain, corpora=plain.corpora | {"gold": gold}, splits=splits, words=words_settings)
-
-
-def other(side: str) -> str:
-    return SIDES[side == "source"]
 
 
 @pytest.mark.parametrize(
@@ -64,18 +60,3 @@ def test_a_treebank_requires_a_format_with_words(bench):
     dataset = with_gold(bench, bench.plain("a\n", "b\n"))
     with pytest.raises(UserError, match=r"'gold' is used as a treebank .* its format plain has no words"):
         bench.read(dataset, "gold_x")
-
-
-@pytest.mark.parametrize("side", SIDES)
-def test_a_one_sided_treebank_holds_out_no_training_pairs(side, bench):
-    texts = {side: "zu der can't\nzur can't\nb\n", other(side): "x\ny\nz\n"}
-    gold = bench.corpus("conllu", **{side: bench.file("x.conllu", SENTENCE)})
-    dataset = with_gold(bench, gold, words="spaces", train=(texts["source"], texts["target"]))
-    dataset = replace(dataset, filters=(HeldOutSettings(),))
-    for split in ("train", "gold_x"):
-        bench.read(dataset, split)
-    rows, report = bench.filter(dataset)
-    assert len(rows) == 3
-    assert report["dropped"] == {"held_out": 0}
-    gold_rows, _ = bench.filter(dataset, "gold_x")
-    assert [row[f"{side}_words"] for row in gold_rows] == [SYNTACTIC]

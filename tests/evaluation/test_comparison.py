@@ -40,20 +40,6 @@ def compare(folder, words, first, second, *, groups=(10_000, 10_000)):
     return result
 
 
-def test_sentences_that_both_have_are_compared_and_nulls_are_counted(tmp_path):
-    words = [["seen", "."], ["Yes"], ["No"]]
-    first = [
-        Annotation(head=[0, 1], deprel=["root", "x:y"]), failed("the tool failed: why"), Annotation(upos=["INTJ"]),
-    ]  # fmt: skip
-    second = [Annotation(head=[0, 1], deprel=["root", "x:z"]), *[Annotation(head=[0], deprel=["root"])] * 2]
-    result = compare(tmp_path, words, first, second)
-    assert result == result | {
-        "first": "parser", "second": "treebank", "side": "source", "sentences": 3, "compared": 1, "words": 2,
-        "words_without_punctuation": 1, "nulls": {"first": {"the tool failed": 1}, "second": {}},
-        "las": 100, "las_subtypes": 50,
-    }  # fmt: skip
-
-
 TAGS = st.sampled_from(["PUNCT", "a", "a:x", "b"])
 
 

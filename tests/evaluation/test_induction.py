@@ -74,17 +74,6 @@ def test_scores_of_a_small_treebank():
             assert part.corpus_score() == pytest.approx(scores[name][measure])
 
 
-def test_random_trees_have_the_same_scores_for_all_systems():
-    gold = [tree(2, 0, 2, 3), None, tree(3, 3, 0)]
-    first = score_induction(gold, {})["random"]
-    again = score_induction(gold, {"mine": [[0, 1, 2, 3], [0], [0, 1, 2]]})["random"]
-    assert first == again
-    # Any of n-1 other words, or the root, is the head; each edge of a random tree is in it with probability 2/n.
-    many = score_induction([tree(2, 0, 2, 3)] * 300, {})["random"]
-    assert many["undirected_gold_edges"] == pytest.approx(50, abs=1)
-    assert many["directed"] == pytest.approx(25, abs=1)
-
-
 def test_nothing_to_score_gives_no_percentage():
     for gold in ([], [None], [tree(0)], [tree()], [tree(0, 1, punctuation=[2])]):
         scores = score_induction(gold, {})

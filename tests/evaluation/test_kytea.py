@@ -49,14 +49,6 @@ def test_kytea_is_used_if_installed(install):
     assert kytea_lines(lines) == ["", "日 本", "あ い", "終"], "lines stay lines"
 
 
-def test_mecab_is_used_without_kytea(install):
-    install(None)
-    scores = score_translations(HYPOTHESES, REFERENCES, EvaluationSettings(tokenize="ja"))
-    assert scores["bleu"] == sacrebleu.corpus_bleu(HYPOTHESES, [REFERENCES], tokenize="ja-mecab").score > 10
-    assert "|tok:ja-mecab-0.996-IPA|" in scores["bleu_signature"]
-    assert "words:" not in scores["bleu_signature"]
-
-
 def test_a_failing_kytea_is_an_error(install):
     install("#!{python}\nimport sys; sys.exit('no model')")
     with pytest.raises(UserError, match=r"The program kytea fails \(no model\): try `kytea < file`"):

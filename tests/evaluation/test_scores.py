@@ -23,10 +23,8 @@ from nmtcore.evaluation.counts import checksum_of_test, read_counts, stored_meas
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.scores import (
     make_output_files,
-    read_compared,
     score_comet,
     score_gold,
-    score_parses,
     score_tests,
     write_comet_input,
 )
@@ -40,15 +38,6 @@ def settings(trees: str, roots: str = "one", *, splits: tuple[str, ...] = ("test
     """Return the settings of scoring parses by their kind."""
     names = {"dataset": "d", "system": "s", "scale": "smoke", "seed": 1, "splits": splits, "parsed": splits}
     return ScoringSettings(**names, evaluation=EvaluationSettings(roots=roots), trees=trees)
-
-
-def test_without_trees_the_gold_tree_is_a_chain(tmp_path: Path):
-    write_corpus(tmp_path / "c.parquet", [["a", "b", "."], ["a"], []])
-    parses = [Parse(argmax=[1, 1, 1]), Parse(argmax=[1]), Parse(argmax=[])]
-    write_parses(tmp_path / "p.parquet", range(3), parses)
-    scores = score_parses(read_compared(tmp_path / "p.parquet", tmp_path / "c.parquet", None), settings("chain"))
-    assert set(scores) == {"argmax"}
-    assert [scores["argmax"][key] for key in ("uas", "uas_without_punctuation", "words")] == [75, 100, 4]
 
 
 def parsed_trees(folder: Path) -> dict[str, Path]:

@@ -54,11 +54,6 @@ def test_phrases_are_counted_without_preterminals_the_root_and_functions():
     assert phrase_labels(parse_constituents("((S (-NONE- *) (NP=2 (NN a))))")) == {"S", "NP"}
 
 
-def test_a_broken_tree_names_its_row():
-    with pytest.raises(UserError, match=r"test.parquet, row 2: the constituency tree is broken: 1 brackets are not"):
-        constituent_subsets([TREES[0], "(S (NP (NN a))"], where="test.parquet")
-
-
 def test_only_the_translated_sentences_are_read(tmp_path):
     rows = [
         annotation_row(id, Annotation(ccg=tags, constituency=tree) if tags or tree else failed("too long"))

@@ -6,7 +6,7 @@ import pytest
 from features.sentences import lists_of
 
 from nmtcore.errors import UserError
-from nmtcore.features.examples import concatenate, load_examples, syntax_schema
+from nmtcore.features.examples import load_examples, syntax_schema
 from nmtcore.parquet import write_rows
 
 INTEGERS = pa.list_(pa.int32())
@@ -52,27 +52,6 @@ def test_both_sides_and_their_features_are_loaded(folder):
     assert lists_of(examples.source.features["governor"]) == GOVERNORS
     assert examples.source.features["parent_position"].values.dtype == np.float32
     assert examples.target.features == {}
-
-
-def test_each_feature_is_read_from_the_file_of_its_annotator(folder):
-    annotators = {"trees": "spacy", "pos_tags": "gold", "ccg_tags": "spacy"}
-    columns = load_examples(folder, "dev", features={"source": annotators}).source.features
-    labels = {name: columns[name].values.tolist() for name in ("deprel", "upos", "xpos", "ccg")}
-    assert labels == {"deprel": [3] * 3, "upos": [4] * 3, "xpos": [4] * 3, "ccg": [3] * 3}
-    assert set(columns) == {*labels, "governor", "parent_position"}
-    assert load_examples(folder, "dev", target=False).source.features == {}
-
-
-@pytest.mark.parametrize("target", [True, False])
-def test_examples_are_concatenated(folder, target):
-    whole = load_examples(folder, "dev", features=BOTH, target=target)
-    joined = concatenate(whole.take(np.array(rows)) for rows in ([1, 0], [1]))
-    expected = whole.take(np.array([1, 0, 1]))
-    assert joined.id.tolist() == expected.id.tolist()
-    assert {name: lists_of(column) for name, column in joined.columns.items()} == {
-        name: lists_of(column) for name, column in expected.columns.items()
-    }
-    assert (joined.target is None) == (not target)
 
 
 @pytest.mark.parametrize(("start", "stop"), [(0, 2), (0, 0), (0, 9), (1, 3), (1, None), (1, 1), (3, 5)])

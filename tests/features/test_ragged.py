@@ -48,12 +48,6 @@ def test_padding_surrounds_the_rows(lists, offset, more):
     assert array.tolist() == expected
 
 
-def test_the_default_width_is_the_smallest_that_fits():
-    ragged = Ragged.from_lists([[1, 2], [3]], np.float32)
-    assert ragged.padded(fill=0.5, offset=1).tolist() == [[0.5, 1, 2], [0.5, 3, 0.5]]
-    assert ragged.take(np.array([1])).padded(fill=0).shape == (1, 1)
-
-
 @given(LISTS, st.integers(-9, 9))
 def test_sequences_are_enclosed(lists, after):
     ragged = Ragged.from_lists(lists, np.int32)

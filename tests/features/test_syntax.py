@@ -1,9 +1,6 @@
 """Every column of the syntactic features, against loops over the words of one sentence."""
 
-from dataclasses import replace
-
 import numpy as np
-import pyarrow as pa
 import pytest
 from features.sentences import LABELS, VOCABULARY, annotated, annotated_words, words_of
 from hypothesis import given
@@ -12,7 +9,7 @@ from hypothesis import strategies as st
 from nmtcore.annotation.labels import dg_a, dg_b
 from nmtcore.config.features import FEATURES
 from nmtcore.errors import UserError
-from nmtcore.features.examples import ragged_column, syntax_schema
+from nmtcore.features.examples import syntax_schema
 from nmtcore.features.syntax import syntax_batch
 from nmtcore.syntax.annotation import Annotation
 from nmtcore.syntax.trees import find_cycle
@@ -80,20 +77,6 @@ def test_words_in_the_subword_of_another_are_one_node_with_it(sentences):
             mean = float(np.float32(sum(positions) / len(positions)))
             assert [row[name][word] for name in names] == [governor, mean]
         assert not find_cycle(heads)
-
-
-@given(st.lists(annotated(), min_size=3, max_size=8), st.data())
-def test_slices_of_batches_are_read(sentences, data):
-    start = data.draw(st.integers(0, len(sentences) - 1))
-    words = annotated_words(sentences)
-    lists = pa.array([words_of(pieces) for pieces, _ in sentences], pa.list_(pa.int32()))
-    part = replace(
-        words,
-        annotation=words.annotation.slice(start, 2),
-        word_of_subword=ragged_column(lists.slice(start, 2), np.dtype(np.int64)),
-    )
-    whole = syntax_batch(words, tuple(FEATURES)).slice(start, 2)
-    assert syntax_batch(part, tuple(FEATURES)).to_pylist() == whole.to_pylist()
 
 
 def test_random_tags_depend_only_on_the_pair_and_the_side():

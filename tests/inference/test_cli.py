@@ -114,18 +114,6 @@ def test_mistakes_are_one_sentence_with_status_2(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def with_nan(model, **_):
-    with torch.no_grad():
-        model.target_embedding.weight.fill_(torch.nan)
-    return model
-
-
-def test_a_model_of_nan_is_named(tmp_path):
-    folder = write_bundle(tmp_path / "model", train=with_nan)
-    _, errors = nmtcore("translate", folder, text=b"the cat", code=2)
-    assert f"nmtcore translate: {folder}: The model's probabilities are NaN" in errors
-
-
 def test_a_closed_pipe_prints_no_error(model):
     command = f"yes 'the cat' | head -3000 | '{sys.executable}' -m nmtcore translate '{model}' --beam 1 | head -1"
     process = subprocess.run(["bash", "-c", command], capture_output=True, env=ENVIRONMENT, check=True)
@@ -207,7 +195,3 @@ def test_commands_print_the_advice_and_work_if_it_is_followed(full, models, tmp_
     run = run_settings(DepParseSettings(layer=1), decoding=DecodingSettings(batch_sentences=2))
     output, _ = nmtcore(command, write_bundle(tmp_path / "model", run), text=TEXT.encode())
     assert output.count("\n") == {"translate": 3, "parse": 14}[command]
-
-
-def test_the_option_of_the_command_limits_the_sentences_of_a_batch(full, model):
-    assert nmtcore("translate", model, "--batch", 2, text=TEXT.encode())[0].count("\n") == 3

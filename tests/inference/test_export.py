@@ -29,7 +29,6 @@ from nmtcore.files import read_json, write_json
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.export import check_exportable, write_model
 from nmtcore.inference.search import translate_examples
-from nmtcore.inference.text import InputSentence
 from nmtcore.model.components.base import Build, Component
 from nmtcore.segmentation.vocabulary import SPECIALS
 
@@ -215,22 +214,6 @@ def test_what_the_folder_says_is_enough_to_split_and_join_words(language, words,
         joined = regex.sub(about["closing"], "", joined) if "closing" in about else joined
         joined = regex.sub(about["quoted"], r"\1\2\3", joined) if "quoted" in about else joined
     assert joined == own.join(split) == given
-
-
-def test_a_bundle_reads_and_writes_text_as_its_data_set_does(tmp_path):
-    words = WordsSettings(normalise="nfc", apostrophes="keep")
-    model = write_bundle(tmp_path / "model", run_settings(words=dict.fromkeys(("source", "target"), words)))
-    bundle = load_bundle(model)
-    assert bundle.run.words["source"] == words
-    texts = [InputSentence(1, "line 1", "Ka\u0308se' l'a"), InputSentence(2, "line 2", "", ["Ka\u0308se'", "l'a"])]
-    assert bundle.reader.read(texts).words == [["Käse", "'", "l'a"], ["Käse'", "l'a"]]
-
-
-@pytest.mark.parametrize(("penalty", "exponent"), [("none", 0.0), ("gnmt", 1.2)])
-def test_the_search_is_described(penalty, exponent, tmp_path):
-    _, folder = export(tmp_path, decoding=DecodingSettings(beam=4, length_penalty=penalty, alpha=1.2))
-    options = {"beam_size": 4, "length_penalty": exponent, "min_decoding_length": 1, "max_input_length": 0}
-    assert read_json(folder / "nmtcore.json")["options"] == options
 
 
 def test_a_folder_with_files_is_not_replaced(tmp_path):

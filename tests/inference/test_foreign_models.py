@@ -5,14 +5,11 @@ import sys
 
 import pytest
 from called import call_nmtcore
-from conftest import skip_unless_ci
 from factories import run_settings
 from inference.tiny import write_bundle
 from planted_models import plant_model, plant_package
 
-from nmtcore.annotation.java import find_java
 from nmtcore.config.components import PascalSettings
-from nmtcore.errors import UserError
 
 TOOLS = ("corenlp", "easyccg", "stanza", "udpipe", "spacy")
 COMMANDS = {"translate": [], "parse": ["--attention", "0.0"]}
@@ -68,23 +65,6 @@ def test_names_in_a_bundle_are_not_paths(tmp_path, mark, monkeypatch, tool, loca
         assert "There is no " in sentence if name == "parser" else "run.json: annotators.parser: " in sentence
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_the_configuration_in_a_bundle_is_not_read(tmp_path, mark, monkeypatch, tool):
-    model = bundle(tmp_path / "model", tool, "parser")
-    plant_model(model / "parser", tool)
-    plant_model(model / "downloads" / "models" / "parser", tool)
-    (model / "config").mkdir()
-    (model / "config" / "config.yaml").write_text("models: [.]")
-    for here in (model, tmp_path):
-        monkeypatch.chdir(here)
-        assert "there is no folder to search" in error_of("translate", model)
-    # Below the bundle, and linked from the working directory.
-    (tmp_path / "here" / "config").symlink_to(model / "config")
-    monkeypatch.chdir(tmp_path / "here")
-    assert "there is no folder to search" in error_of("translate", model)
-    assert not mark.exists()
-
-
 def test_nothing_is_imported_from_the_working_directory(tmp_path, mark):
     """Neither a plug-in of spaCy nor a module with the name of one that the package imports."""
     plant_package(tmp_path / "here" / "parser")
@@ -95,30 +75,3 @@ def test_nothing_is_imported_from_the_working_directory(tmp_path, mark):
     assert process.returncode == 2, process.stderr.decode()
     assert process.stderr.startswith(b"nmtcore translate: There is no spaCy model 'parser'")
     assert not mark.exists()
-
-
-@pytest.fixture
-def java():
-    try:
-        find_java("This test")
-    except UserError:
-        skip_unless_ci("there is no Java")
-
-
-@pytest.mark.needs("Java")
-@pytest.mark.parametrize(
-    ("tool", "origin"),
-    [("easyccg", "--models"), ("corenlp", "models")],
-)
-def test_models_named_by_the_user_are_run(tmp_path, mark, java, monkeypatch, tool, origin):
-    """Shows that the planted code works."""
-    model = bundle(tmp_path / "model", tool, tool)
-    plant_model(tmp_path / "project/mine" / tool, tool)
-    monkeypatch.chdir(tmp_path / "project")
-    options = ["--models", "mine"] if origin == "--models" else []
-    if not options:
-        (tmp_path / "project" / "config").mkdir()
-        (tmp_path / "project" / "config" / "config.yaml").write_text("models: [nothing, mine]\nscale: paper\n")
-    sentence = error_of("translate", model, *options)
-    assert "fails even on 'Yes .'" in sentence
-    assert mark.exists()

@@ -144,12 +144,6 @@ def test_every_map_matches_the_oracle(attending, tmp_path, monkeypatch, cells):
             assert row["key_words"] == [*[-1] * len(prefix), *words, -1]
 
 
-def test_rows_have_the_numbers_of_lines_across_chunks(attending, tmp_path):
-    rows, _ = written(attending, tmp_path, "attention", ["cat", "", "the " * 7, "dog"], chunk=2)
-    assert list(dict.fromkeys(row["id"] for row in rows)) == [0, 2, 3]
-    assert written(attending, tmp_path, "attention", [""])[0] == []
-
-
 def generated_tags_by_prefixes(bundle, source, tokens):
     """Read the tags before the words of an interleaved translation, each with its probability after what precedes."""
     tagged, word, tag, tag_of_word = [], "", (None, None), None

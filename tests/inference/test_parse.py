@@ -24,7 +24,7 @@ from nmtcore.inference.parse import (
     parse_with_heads,
 )
 from nmtcore.inference.schemas import PARSE_METHODS
-from nmtcore.inference.text import read_text, read_treebank
+from nmtcore.inference.text import read_treebank
 from nmtcore.model.batch import with_root_scores
 from nmtcore.syntax.annotation import tree_fault
 
@@ -122,18 +122,6 @@ def test_every_line_has_a_block(bundle, method):
         assert heads_of_block(block) == next(expected)[method].tolist()
 
 
-def test_all_words_of_a_sentence_that_is_too_long_are_roots(bundle, monkeypatch):
-    monkeypatch.setattr("nmtcore.features.sources.MAX_SUBWORDS", 3)
-    assert heads_of_block(*parse_text(bundle, ["the cab the dog"], method="one_root")) == [0] * 4
-
-
-def test_the_text_is_that_of_the_words(treebank):
-    """Tokenisers drop control characters, and a reader of CoNLL-U compares the text with the words."""
-    (sentence,) = read_text(["the\x02 cat\u2028 dog"])
-    treebank.write_text(conllu_block(sentence, ["the", "cat", "dog"], [0, 1, 1]))
-    assert [own.text for own in read_treebank(treebank)] == ["the cat dog"]
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_only_the_heads_of_a_treebank_are_replaced(bundle, treebank, end):
     treebank.write_bytes(("\ufeff" + GOLD.replace("\n", end)).encode())
@@ -168,19 +156,6 @@ def test_the_command_writes_the_output_of_the_functions(folder, bundle, treebank
     assert called.errors == (
         f"{treebank}: UAS {scores['uas']:.2f} ({scores['uas_without_punctuation']:.2f} without punctuation), "
         "2 sentences, 5 words.\n"
-    )
-
-
-def test_induced_trees_of_a_treebank_are_reported_beside_the_baselines(folder, treebank):
-    called = call_nmtcore("parse", folder, "--conllu", treebank, "--attention", "0.1")
-    heads = heads_of_block(called.output)
-    lines = [line.removeprefix(f"{treebank}: ") for line in called.errors.splitlines()]
-    assert [line[:4] for line in lines] == ["UAS ", "indu", "left", "righ", "rand"]
-    # Both words of the first sentence have the head 3; of the second, one is the root and the other punctuation.
-    directed = sum(head == 3 for head in heads[:2]) / 2
-    assert f"induced trees: directed {100 * directed:.1f}, " in lines[1]
-    assert lines[2].endswith(
-        "directed 50.0, undirected over gold edges 50.0, undirected over predicted edges 50.0 (2 words)"
     )
 
 

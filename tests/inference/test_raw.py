@@ -1,6 +1,5 @@
 """Examples from raw text: decoding, parts of long lines, and features for translation."""
 
-import gc
 from dataclasses import replace
 
 import pytest
@@ -12,7 +11,6 @@ from nmtcore.annotation.labels import LABEL_SPECIALS
 from nmtcore.config.components import DepParseSettings
 from nmtcore.config.corpora import SegmentationSettings, WordsSettings
 from nmtcore.config.features import ComponentSettings
-from nmtcore.errors import UserError
 from nmtcore.features.transforms.chain import Transforms, run_vocabularies
 from nmtcore.inference.bundle import load_bundle
 from nmtcore.inference.scoring import score_text_pairs
@@ -99,27 +97,6 @@ def test_text_is_parsed_if_translation_needs_trees(tmp_path, monkeypatch):
     assert [(task.side, task.language, task.raw) for task in opened] == [("source", "en", None)]
 
 
-def test_an_annotator_starts_with_the_first_sentences_and_stops_with_the_reader(tmp_path, monkeypatch):
-    calls = []
-
-    class Recorded(Chain):
-        def load(self):
-            calls.append("load")
-
-        def close(self):
-            calls.append("close")
-
-    monkeypatch.setattr("nmtcore.inference.text.open_annotator", lambda settings, task: Recorded())
-    read = reader(tmp_path, TREES, **SYNTAX)
-    assert calls == []
-    for _ in range(2):
-        examples_of(read, ["the cab"])
-        assert calls == ["load"]
-    del read
-    gc.collect()
-    assert calls == ["load", "close"]
-
-
 def test_sentences_of_too_many_subwords_are_left_out_and_named(tmp_path, monkeypatch, capsys):
     for module in ("features.sources", "inference.text"):
         monkeypatch.setattr(f"nmtcore.{module}.MAX_SUBWORDS", 3)
@@ -140,11 +117,6 @@ def test_each_feature_comes_from_its_annotator(tmp_path, monkeypatch):
         "xpos": [[0, 0], [0, 0]],
         "dg_a": [[2, 3], [0, 0]],
     }
-
-
-def test_the_annotator_of_a_bundle_must_read_text(tmp_path):
-    with pytest.raises(UserError, match="Name a parser"):
-        examples_of(reader(tmp_path, TREES, **SYNTAX), ["the cab"])
 
 
 def test_a_bundle_with_pieces_of_text_translates_and_parses_words(tmp_path):

@@ -18,7 +18,6 @@ from torch import Tensor
 from nmtcore.config.components import DepParseSettings, HeadSelectionSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import Examples
 from nmtcore.inference.search import NEVER_GENERATED, length_limits, search_batch, translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.segmentation.vocabulary import BOS, EOS
@@ -257,16 +256,6 @@ def test_threads_do_not_change_results_and_are_restored(beam):
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(before)
-
-
-def test_a_model_can_be_trained_after_translating():
-    model, examples = random_model(), random_examples(4)
-    model.train()
-    translate_examples(model, examples, DecodingSettings(beam=2))
-    assert model.training
-    pairs = Examples(id=examples.id, source=examples.source, target=examples.source)
-    model.loss(make_batch(pairs, np.arange(4))).parts[0].sum.backward()
-    assert torch.isfinite(model.target_embedding.weight.grad).all()
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

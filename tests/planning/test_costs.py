@@ -23,7 +23,7 @@ from nmtcore.training.update import Adam
 CONFIG = Path(__file__).parents[2] / "config"
 PROJECT = Project.load(CONFIG)
 SIZES = {"source": 61, "target": 47}
-COLUMNS = ("deprel", "upos", "xpos", "ccg", "random", "dg_a", "dg_b")
+COLUMNS = ("deprel", "upos", "xpos", "ccg", "random", "dg_a", "dg_b", "lemma", "feats")
 LABELS = {
     side: {
         column: (*LABEL_SPECIALS, *(f"{column}{i}" for i in range(5 * n + first))) for n, column in enumerate(COLUMNS)

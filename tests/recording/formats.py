@@ -51,10 +51,9 @@ def tree(value: Any) -> Any:
     return {str(index): tree(entry) for index, entry in enumerate(value)} if isinstance(value, list) else value
 
 
-def text_values(path: Path) -> Values:
+def text_values(path: Path) -> str:
     """Read a file of lines: translations, vocabularies, merges, CoNLL-U."""
-    text = path.read_text(encoding="utf-8")
-    return {"lines": text.count("\n"), "text": text}
+    return path.read_text(encoding="utf-8")
 
 
 def csv_values(path: Path) -> Values:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from demo_parts import part_of_demo
@@ -35,13 +35,12 @@ ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(NamedTuple):
     """What a command gave back, without the paths of this machine."""
 
     code: int
     output: str
-    errors: str = ""
+    errors: str
 
 
 @dataclass(frozen=True)
@@ -62,37 +61,32 @@ class Workplace:
         command = ["snakemake", "-s", str(ROOT / "Snakefile"), "-d", str(self.folder), *arguments]
         return self._call([*command, "--config", "device=cpu", "threads=1", *settings], errors=subprocess.STDOUT)
 
-    def make(self, *targets: str, settings: Sequence[str] = (), cores: int = CORES) -> None:
+    def make(self, *targets: str, settings: Sequence[str] = ()) -> None:
         """Make targets. Raises `RuntimeError` if Snakemake fails."""
-        answer = self.snakemake("--cores", str(cores), *targets, settings=settings)
+        answer = self.snakemake("--cores", str(CORES), *targets, settings=settings)
         if answer.code:
             raise RuntimeError(f"{' '.join(targets)}:\n{answer.output[-5000:]}")
 
-    def nmtcore(self, *arguments: str, text: str | bytes = "") -> Answer:
+    def nmtcore(self, *arguments: str, text: str = "") -> Answer:
         """Call nmtcore with `text` as its standard input."""
-        return self._call(["nmtcore", *arguments], text=text if isinstance(text, bytes) else text.encode())
+        return self._call(["nmtcore", *arguments], text)
 
-    def write(self, name: str, content: object) -> Path:
-        """Write a file of the folder: bytes, text, or values as YAML."""
+    def write(self, name: str, content: object) -> None:
+        """Write a file of the folder: text, or values as YAML."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not isinstance(content, str | bytes):
-            content = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
+        path.write_text(content if isinstance(content, str) else yaml.safe_dump(content, allow_unicode=True))
 
-    def _call(self, command: Sequence[str], text: bytes = b"", errors: int = subprocess.PIPE) -> Answer:
-        environment = os.environ | ENVIRONMENT
+    def _call(self, command: Sequence[str], text: str = "", errors: int = subprocess.PIPE) -> Answer:
         process = subprocess.run(
-            [sys.executable, "-m", *command], input=text, stdout=subprocess.PIPE, stderr=errors, cwd=self.folder,
-            env=environment, check=False,
+            [sys.executable, "-m", *command], input=text.encode(), stdout=subprocess.PIPE, stderr=errors,
+            cwd=self.folder, env=os.environ | ENVIRONMENT, check=False,
         )  # fmt: skip
-        output, errors_text = (self.plain((stream or b"").decode("utf-8", "replace")) for stream in
-                               (process.stdout, process.stderr))  # fmt: skip
-        return Answer(code=process.returncode, output=output, errors=errors_text)
+        return Answer(process.returncode, *(self._plain(own or b"") for own in (process.stdout, process.stderr)))
 
-    def plain(self, text: str) -> str:
+    def _plain(self, stream: bytes) -> str:
         """Replace the paths of this machine."""
+        text = stream.decode("utf-8", "replace")
         for name, path in (("<work>", self.folder), ("<code>", ROOT), ("<shared>", SHARED), ("<home>", Path.home())):
             text = text.replace(str(path), name)
         return re.sub(r"/tmp/[\w./-]+", "<tmp>", text)
@@ -120,14 +114,12 @@ def record_runs(_: Workplace) -> Values:
     from nmtcore.errors import UserError
 
     project = Project([ROOT / "config"], {})
-    values: dict[str, dict[str, Values]] = {"planned": {}, "refused": {}}
-    for dataset, system in product(sorted(project.dataset_files), sorted(project.system_entries)):
+    values: Values = {}
+    for dataset, system in product(project.dataset_files, project.system_entries):
         try:
-            run = run_to_json(project.run(dataset, system, "small", 1))
-            values["planned"].setdefault(dataset, {})[system] = json.loads(json.dumps(run))
+            values[f"{dataset} {system}"] = run_to_json(project.run(dataset, system, "small", 1))
         except UserError as error:
-            sentence = str(error).replace(str(ROOT), "<code>")
-            values["refused"].setdefault(dataset, {})[system] = sentence
+            values[f"{dataset} {system}"] = str(error).replace(str(ROOT), "<code>")
     return values
 
 
@@ -268,38 +260,25 @@ def model_values(work: Workplace, dataset: str, system: str) -> Values:
     run = f"results/smoke/{dataset}/{system}/seed1"
     model = f"{run}/model"
     text = "\n".join(LINES) + "\n"
-    texts = ["in.txt", "out.txt"]
     own = f"{dataset}.{system}"
-    commands: dict[str, tuple[list[str], Callable[[str], Any]]] = {
-        "translate, beam 1": (["translate", model, "--beam", "1"], str),
-        "translate, beam 4": (["translate", model, "--beam", "4", "--n-best", "3"], numbers_in_text),
-        "tags": (["translate", model, "--tags", f"{own}.tags.parquet"], str),
-        "parse": (["parse", model], str),
-        "parse, argmax": (["parse", model, "--argmax"], str),
-        "parse, head 0.1": (["parse", model, "--attention", "0.1"], str),
-        "attention": (["translate", model, "--attention", f"{own}.attention.parquet"], str),
-        "logprob": (["logprob", model, *texts], numbers_in_text),
-        "export": (["export", model, "--to", "ctranslate2", f"{own}.exported"], str),
+    commands = {
+        "translate, beam 1": ["translate", model, "--beam", "1"],
+        "translate, beam 4": ["translate", model, "--beam", "4", "--n-best", "3"],
+        "tags": ["translate", model, "--tags", f"{own}.tags.parquet"],
+        "parse": ["parse", model],
+        "parse, argmax": ["parse", model, "--argmax"],
+        "parse, head 0.1": ["parse", model, "--attention", "0.1"],
+        "attention": ["translate", model, "--attention", f"{own}.attention.parquet"],
+        "logprob": ["logprob", model, "in.txt", "out.txt"],
+        "export": ["export", model, "--to", "ctranslate2", f"{own}.exported"],
     }
     values = folder_values(work.folder / run, *RUN_FILES)
-    for name, (arguments, adapter) in commands.items():
+    for name, arguments in commands.items():
         models = [] if name == "export" else ["--models", str(SHARED / "models"), "--device", "cpu"]
         answer = work.nmtcore(arguments[0], *models, *arguments[1:], text=text)
-        values[name] = {"code": answer.code, "messages": answer.errors}
-        if answer.code == 0:
-            values[name]["output"] = adapter(answer.output)
+        values[name] = answer._asdict()
     for name, path in (("tags", f"{own}.tags.parquet"), ("attention", f"{own}.attention.parquet")):
         if (work.folder / path).exists():
             values[name]["file"] = file_values(work.folder / path)
-    exported = work.folder / f"{own}.exported"
-    if exported.exists():
-        values["export"]["sizes"] = {path.name: path.stat().st_size for path in exported.glob("*.bin")}
-        values["export"]["files"] = {path.name: file_values(path) for path in exported.glob("*vocabulary.json")}
+    values["export"]["sizes"] = {path.name: path.stat().st_size for path in work.folder.glob(f"{own}.exported/*")}
     return values
-
-
-def numbers_in_text(output: str) -> Values:
-    """Divide a text into its numbers with a decimal point, and the text around them."""
-    numbers = re.findall(r"\d+\.\d+", output)
-    text = re.sub(r"\d+\.\d+", "#", output)
-    return {"text": text, "numbers": {str(index): float(number) for index, number in enumerate(numbers)}}

@@ -36,7 +36,6 @@ ATTEMPT = {
     "code": {"version": "0.1.0", "commit": "c0ffee", "sources_sha256": "50ce5", "lock_sha256": "10cc"},
     "python": "3.11",
     "packages": {"torch": "2.0", "numpy": None},
-    "energy": {"gpu": 3.6e6},
 }
 """A finished attempt to train."""
 

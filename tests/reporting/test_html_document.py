@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,18 +41,3 @@ def test_data_comes_back(value):
     text = json_script(value, id_="data").partition(">")[2].rpartition("</script>")[0]
     assert json.loads(text) == value
     assert not set(text) & set("<>&\u2028\u2029")
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_what_is_wide_scrolls_by_keyboard_and_prints_black_on_white(browser, tmp_path, dark):
-    content = f'<p style="width: 2000px; margin: 0">{"wide " * 100}</p>\n'
-    write_text(tmp_path / "page.html", html_document("wide", scrolling(content, "a wide text", name="wide")))
-    with browser.open(tmp_path / "page.html", width=400, dark=dark) as page:
-        page.nothing_overflows(400)
-        page.press("Tab")
-        page.press("ArrowRight")
-        page.wait_until("document.querySelector('.wide').scrollLeft > 0")
-        page.text_is_legible()
-        page.tab.emulate_media(media="print")
-        colours = "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
-        assert page.evaluate(colours) == ["rgb(26, 26, 26)", "rgb(255, 255, 255)"]

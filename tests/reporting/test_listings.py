@@ -72,13 +72,6 @@ def test_the_numbers_are_those_of_the_translations(show, seeds):
     assert meaning(pairs, sentences=40, seeds=seeds) in flat
 
 
-def test_the_text_fits_a_terminal_and_ends_with_commands(show, tmp_path):
-    text = show(1)[0].replace(f"{tmp_path}/", "")
-    assert max(map(len, text.splitlines())) <= 80
-    assert "MODEL=results/quick/d/head/seed1/model\n" in text
-    assert text.endswith("snakemake --cores 2 results/quick/d/c.bleu\n")
-
-
 @pytest.mark.parametrize(
     ("deltas", "seeds", "sentence"),
     [

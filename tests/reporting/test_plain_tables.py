@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from nmtcore.errors import UserError
 from nmtcore.inference.schemas import ContrastScore, write_contrast_scores
 from nmtcore.reporting.plain_tables import contrast_page, wilson_interval
 from nmtcore.tables.render import page_markdown
@@ -57,12 +56,6 @@ def test_pairs_are_counted_by_phenomenon_and_distance_with_means_over_seeds(layo
     ]  # fmt: skip
     unknown = [line.split(" | ")[-1] for line in rows_of(lines, "e, contrast_x: by phenomenon")]
     assert unknown == ["3 |", "2 |", "1 |"]
-
-
-def test_seeds_with_other_pairs_are_refused(layout):
-    files = [write_pairs(layout, "base", 1, "rrrr"), write_pairs(layout, "base", 2, "rr", pairs=PAIRS[:2])]
-    with pytest.raises(UserError, match=r"seed2.* has other pairs than .*seed1.*: delete the older file"):
-        contrast_page(files, layout=layout)
 
 
 def bound(successes, trials, z, *, low):

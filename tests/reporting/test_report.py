@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from reporting.report_folder import HOSTILE, report_folder
 
-from nmtcore.errors import UserError
 from nmtcore.evaluation.compare import Difference, compare_systems
 from nmtcore.evaluation.counts import read_counts
 from nmtcore.evaluation.metrics import score_of
@@ -147,14 +146,3 @@ def test_a_section_has_scores_cost_settings_and_curves(page):
     assert "<th>value</th><th>base</th>" in section
     assert "<td>model.width</td><td>10</td><td>8</td>" in section
     assert "<td>tests</td>" not in section
-
-
-def test_broken_files_of_a_run_are_one_sentence(tmp_path):
-    inputs = report_folder(tmp_path, ["base", "other"])
-    names = {"scale": "small", "dataset": "d", "system": "other", "seed": 1}
-    (Path(inputs["layout"].path("counts", **names)) / "test.parquet").unlink()
-    with pytest.raises(UserError, match=r"counts/test\.parquet does not exist"):
-        written(inputs)
-    Path(inputs["layout"].path("history", **names)).write_text("{\n", encoding="utf-8")
-    text = written(inputs, warnings=["other on d, seed 1, is left out: "])
-    assert "No system can be compared with another one yet." in text

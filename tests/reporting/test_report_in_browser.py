@@ -1,7 +1,7 @@
 """The report in a real browser: it sorts, filters, and opens what a link leads to."""
 
 import pytest
-from browser import HEIGHT, NARROW, WIDE
+from browser import NARROW
 from reporting.report_folder import report_folder
 
 from nmtcore.reporting.report.page import write_report
@@ -73,17 +73,3 @@ def test_a_number_opens_the_section_of_its_runs(browser, path):
         page.tab.goto(f"{page.path.as_uri()}#50%25")
         page.no_console_errors()
         page.no_requests()
-
-
-def test_the_result_is_on_the_first_screen(browser, tmp_path):
-    """The finding, each system with its interval, and the heading of the claims, at both widths."""
-    write_report(**report_folder(tmp_path, SYSTEMS[:3]))
-    for width in (WIDE, NARROW):
-        with browser.open(tmp_path / "report.html", width=width) as page:
-            result, intervals = (
-                [own.bounding_box() for own in page.tab.locator(selector).all()]
-                for selector in (".finding, .runs tr, #claims h2", ".whiskers")
-            )
-        assert (len(result), len(intervals)) == (2 + 4, 2)
-        assert max(own["y"] + own["height"] for own in result) <= HEIGHT
-        assert all(own["width"] > 70 and own["x"] + own["width"] <= width for own in intervals)

@@ -1,12 +1,10 @@
 """The page of `nmtcore show` in a real browser."""
 
-import random
-
 import numpy as np
 import pytest
 from browser import WIDE
 
-from nmtcore.drawing.trees import OTHER, arc_levels
+from nmtcore.drawing.trees import OTHER
 from nmtcore.files import write_text
 from nmtcore.inference.schemas import (
     AnalysedModel,
@@ -139,51 +137,6 @@ def test_a_head_is_drawn_as_its_weights_and_choosing_another_changes_the_map(pag
     page.no_console_errors()
 
 
-def test_the_head_is_chosen_for_all_open_sentences(page_of):
-    page = page_of()
-    page.click("#open-all")
-    page.wait_until("document.querySelectorAll('.map').length === 2")
-    page.tab.focus("#head")
-    page.press("ArrowDown")
-    assert page.text("#head option:checked") == "decoder to source, layer 0, head 0"
-    for row, own in enumerate(MODEL.sentences, start=1):
-        np.testing.assert_allclose(drawn_weights(page, f"details:nth-of-type({row})"), own.weights[4])
-    page.click("#close-all")
-    assert texts(page, "details[open]") == []
-
-
-def cell_text(row, column):
-    own = MODEL.sentences[0]
-    words = [f"{own.source_tokens[number]} ({number + 1})" for number in (row, column)]
-    return f"{' to '.join(words)}: {own.weights[3][row, column]} %"
-
-
-def test_a_cell_is_put_in_words_by_keys_mouse_and_click(page_of):
-    page = page_of()
-    output = "details[open] output"
-    assert page.text(output) == cell_text(0, int(MODEL.sentences[0].weights[3][0].argmax()))
-    page.tab.focus("details[open] .map")
-    for key in [*["ArrowLeft"] * 5, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp"]:
-        page.press(key)
-    assert page.text(output) == cell_text(1, 1)
-    for key in ["ArrowDown"] * 9 + ["ArrowRight"] * 9:
-        page.press(key)
-    assert page.text(output) == cell_text(3, 3)
-    box = page.tab.locator("details[open] .ground").bounding_box()
-    middle = lambda row, column: (
-        box["x"] + box["width"] * (column + 0.5) / 4,
-        box["y"] + box["height"] * (row + 0.5) / 4,
-    )
-    page.tab.mouse.move(*middle(2, 0))
-    assert page.text(output) == cell_text(2, 0)
-    page.tab.mouse.move(0, 0)
-    assert page.text(output) == cell_text(3, 3)
-    page.tab.mouse.click(*middle(0, 2))
-    page.tab.mouse.move(0, 0)
-    assert page.text(output) == cell_text(0, 2)
-    assert texts(page, ".map .chosen") == ["He", "."]
-
-
 def test_trees_are_below_one_another_and_differences_from_gold_are_coloured(page_of):
     page = page_of()
     titles = ["Gold tree of gold.conllu", "Parsed by the model", "Tree of the chosen head"]
@@ -219,14 +172,6 @@ def test_trees_that_the_model_reads_are_drawn_with_their_labels(page_of):
     page.no_console_errors()
 
 
-def test_arcs_are_as_high_as_in_the_tables_figures(page_of):
-    page, generator = page_of(), random.Random(1)
-    for _ in range(50):
-        n = generator.randint(2, 12)
-        arcs = [generator.sample(range(n), 2) for _ in range(generator.randint(1, n))]
-        assert page.evaluate("(arcs) => arcLevels(arcs)", arcs) == arc_levels([tuple(arc) for arc in arcs])
-
-
 def test_hostile_text_stays_text(page_of):
     own = sentence(
         1, [HOSTILE, "b"], target=[HOSTILE, "</s>"], translation=HOSTILE, gates=GatedSentence([HOSTILE], np.ones(1)),
@@ -247,15 +192,3 @@ def test_hostile_text_stays_text(page_of):
     assert page.text(".tagged:nth-child(2) small") == "no tag"
     page.no_console_errors()
     page.no_requests()
-
-
-def test_the_page_prints_on_white_paper(page_of, tmp_path):
-    page = page_of(dark=True)
-    page.tab.emulate_media(media="print")
-    assert page.evaluate("getComputedStyle(document.querySelector('.ground')).fill") == "rgb(255, 255, 255)"
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    words = [text for text, _ in page.printed_words(tmp_path / "page.pdf")]
-    assert words.count("sleeps") == 1 + 3 + 2, "in the sentence, three trees, and both sides of the map"
-    assert words.count("dogs") == 1 + 3 + 2, "the second sentence is printed, too"
-    assert not {"Open", "Close", "Numbers"} & set(words)

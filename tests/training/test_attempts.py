@@ -9,9 +9,7 @@ import pytest
 import torch
 
 from nmtcore import __version__
-from nmtcore.errors import UserError
 from nmtcore.files import read_json
-from nmtcore.training import attempts
 from nmtcore.training.attempts import code_version, read_attempts, recorded_attempt
 
 
@@ -33,19 +31,6 @@ def test_attempts_follow_each_other(tmp_path, amd_processor):
     device = {"kind": "cpu", "gpus": 0, "threads": 2, "name": "A processor", "linear_layers": "oneDNN"}
     assert second["device"].items() >= device.items()
     assert second["packages"]["torch"].partition("+")[0] == torch.__version__.partition("+")[0]
-    assert second["energy"] == {"gpu": None}
-
-
-def test_an_attempt_on_a_gpu_names_the_card_and_counts_the_jobs_on_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(attempts, "_device_name", lambda device: "A card")
-    monkeypatch.setattr(attempts, "card_names", lambda: ["GPU-1", "GPU-2"])
-    counts = {1: [2, 3], 2: [0, 0]}
-    for gpus, own in counts.items():
-        monkeypatch.setattr(attempts, "jobs_on", lambda cards, own=own: own.pop(0))
-        with recorded_attempt(tmp_path, device="cuda", gpus=gpus, threads=1):
-            pass
-    devices = [attempt["device"] for attempt in read_attempts(tmp_path / "attempts.json")]
-    assert [(own["cards"], own["jobs_on_gpu"]) for own in devices] == [(["GPU-1"], 3), (["GPU-1", "GPU-2"], None)]
 
 
 @pytest.fixture
@@ -91,11 +76,3 @@ def test_the_documentation_s_commands_print_the_checksums_of_the_code(root):
     said = subprocess.run(["bash", "-euc", commands], check=True, cwd=root, capture_output=True, text=True).stdout
     code = code_version(root / "src/nmtcore")
     assert [line.split()[0] for line in said.splitlines()] == [code["lock_sha256"], code["sources_sha256"]]
-
-
-@pytest.mark.parametrize("content", ["[", "3", "[1]"])
-def test_a_damaged_record_is_to_be_deleted(tmp_path, content):
-    path = tmp_path / "attempts.json"
-    path.write_text(content)
-    with pytest.raises(UserError, match=r"attempts\.json.*: delete it\."):
-        read_attempts(path)

@@ -34,15 +34,6 @@ def test_a_resumed_run_has_every_update_and_validation_once(tmp_path):
     assert {line["nll"] for line in lines if "nll" in line} == {None}, "numbers that are not finite are null"
 
 
-def test_a_validation_that_is_to_be_repeated_is_dropped_but_not_the_updates_before_it(tmp_path):
-    """A validation after the checkpoint of its update belongs to no checkpoint."""
-    write(tmp_path, range(1, 7), after=0, attempt=1)
-    TrainingLog(tmp_path, update=6, validated=4).close()
-    lines = list(read_history(tmp_path / "training.jsonl"))
-    assert [line["update"] for line in lines if "loss" in line] == [1, 2, 3, 4, 5, 6]
-    assert [line["update"] for line in lines if "validation" in line] == [2, 4]
-
-
 @pytest.mark.parametrize("line", ["{", "[" * 100_000])
 def test_a_line_that_is_not_json_raises(line, tmp_path):
     (tmp_path / "training.jsonl").write_text(f"{{}}\n{line}\n")

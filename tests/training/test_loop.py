@@ -101,14 +101,6 @@ def test_components_know_the_epoch_also_in_a_validation_that_a_signal_interrupte
         assert same_weights(whole, resumed)
 
 
-def test_the_log_has_the_peak_memory_and_only_on_a_gpu_the_share_of_its_peak(tmp_path):
-    lines = training_lines(train_tiny(tmp_path, tiny.settings())[2])
-    memory = [line["peak_memory_bytes"] for line in lines]
-    assert memory == sorted(memory)
-    assert 1e8 < memory[0] < 1e11
-    assert not any("share_of_peak" in line for line in lines)
-
-
 def test_accuracy_is_a_mean_over_the_tags_of_the_development_set(tmp_path):
     run, dev = tiny.settings(tags={}, max_updates=8), tiny.examples(20, seed=1, unparsed=0.3)
     _, model, lines = train_tiny(tmp_path, run, data=(tiny.examples(120), dev))

@@ -19,12 +19,6 @@ def test_inverse_square_root_is_vaswanis_formula(update, warmup):
     assert learning_rate(settings, update) == pytest.approx(1e-3 * formula * w**0.5)
 
 
-def test_constant_warms_up():
-    settings = ScheduleSettings(kind="constant", peak=0.5, warmup=4)
-    assert [learning_rate(settings, u) for u in (1, 2, 4, 5, 1000)] == [0.125, 0.25, 0.5, 0.5, 0.5]
-    assert learning_rate(ScheduleSettings(kind="constant", peak=0.5), 1) == 0.5
-
-
 @given(st.lists(st.integers(0, 5), max_size=40), st.integers(0, 3))
 def test_plateau_equals_torchs(scores, patience):
     import torch

@@ -11,7 +11,6 @@ import torch
 from training import tiny
 
 from nmtcore.errors import UserError
-from nmtcore.features.ragged import Ragged
 from nmtcore.model.batch import make_batch
 from nmtcore.training.checkpoints import Checkpoints, named_weights
 from nmtcore.training.data import prepare_training_data
@@ -167,24 +166,6 @@ def test_nothing_to_train_on_is_an_error(longest, train, dev, sentence):
     pairs = pairs.take(np.flatnonzero(pairs.source.ids.lengths > 1))
     with pytest.raises(UserError, match=sentence):
         messages_of(run, pairs, tiny.examples(dev, seed=1))
-
-
-def test_sentences_without_a_feature_are_counted():
-    """Only sentences that are trained on count; a sentence lacks a feature if no word has a value in its columns."""
-    train, dev = tiny.examples(120, unparsed=0.3), tiny.examples(20, seed=1)
-    run = tiny.settings(parses=True, batch={"max_length": 6})
-    lengths = train.source.ids.lengths
-    used = np.flatnonzero(lengths <= 6)
-    upos, xpos = (Ragged.from_lengths(np.zeros_like(train.source.ids.values), lengths) for _ in range(2))
-    train.source.features.update({"upos": upos, "xpos": xpos})
-    for row in used[1:]:
-        (upos if row % 2 else xpos)[row][-1] = 3
-    null = sum(train.source.features["governor"][row][0] == -2 for row in used)
-    assert 0 < null < len(used) < 120
-    both = replace(run, features={"source": {"trees": "some", "pos_tags": "other"}})
-    line = "training sentences have no {} on the source side: they are trained on as plain text."
-    counted = [f"{n} of {len(used)} {line.format(k)}" for n, k in [(null, "trees"), (1, "pos_tags")]]
-    assert messages_of(both, train, dev)[1:] == counted
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 from training import tiny
-from training.test_train import train_tiny
 
 from nmtcore.config.training import TrainingSettings
 from nmtcore.model import trees
@@ -85,23 +84,6 @@ def test_an_update_leaves_out_sentences_whose_trees_are_too_large_and_names_them
     )
     named = [int(message.partition(" id ")[2].partition(",")[0]) for message in messages]
     assert named == [11, 0, 2, 2, 11, 0]
-
-
-def test_a_validation_leaves_out_sentences_whose_trees_are_too_large(tmp_path, monkeypatch):
-    run = tiny.settings(recurrent=True, max_updates=1, batch={"device_size": 20})
-    train, dev = tiny.examples(40, longest=4), tiny.examples(20, seed=1)
-    long = dev.source.ids.lengths > 4
-    assert 0 < long.sum() < 20
-    scores = []
-    for name, validated in (("fewer", dev.take((~long).nonzero()[0])), ("all", dev)):
-        messages = []
-        _, _, lines = train_tiny(tmp_path / name, run, data=(train, validated), log=messages.append)
-        scores.append(lines[-1]["validation"]["perplexity"])
-        monkeypatch.setattr(trees, "LARGEST_INVERSE", 0.0)  # every sentence is eliminated
-        monkeypatch.setattr(trees, "LONGEST_ELIMINATED", 4)
-    assert scores[0] == pytest.approx(scores[1])
-    left_out = [line for line in messages if line.startswith("A validation leaves out a sentence: the memory is too")]
-    assert len(left_out) == long.sum()
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.1])

@@ -1,8 +1,5 @@
 """The demo from its first job to the text that it ends with, at a small scale; its clone and its installation."""
 
-import os
-import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -40,24 +37,3 @@ def test_a_clone_can_be_moved(root, empty, tmp_path):
     assert "Nothing to be done" in moved.plan(*targets).output
     (empty.folder / targets[0]).unlink()
     assert moved.run(*targets).rules == {"filter_split"}
-
-
-def test_installation_says_first_what_it_does_and_shows_the_end_of_its_log_if_it_fails(root, tmp_path):
-    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
-        shutil.copy(root / name, tmp_path)
-    python = tmp_path / "bin/python3"
-    python.parent.mkdir()
-    python.write_text('#!/bin/sh\n[ "$1" = -c ] || { echo no venv here; false; }\n')
-    python.chmod(0o755)
-    path = f"{python.parent}:{os.environ['PATH']}"
-    made = subprocess.run(
-        ["make", "-C", tmp_path, "demo"], capture_output=True, text=True, env=os.environ | {"PATH": path}
-    )
-    lines = [line for line in made.stdout.splitlines() if not line.startswith("make")]
-    assert lines == [
-        "Installing Python packages into .venv: about 2 minutes (log: .venv/install.log)",
-        "no venv here",
-        "Installation failed (log: .venv/install.log)",
-    ]
-    assert made.returncode == 2
-    assert (tmp_path / ".venv/install.log").read_text() == "no venv here\n"

@@ -3,7 +3,6 @@
 import pytest
 from demo_parts import part_of_demo
 from workflow.calling import make_workplace
-from workflow.planner import Planner, Rules
 
 from nmtcore.files import read_json, read_lines
 from nmtcore.parquet import read_rows
@@ -79,19 +78,3 @@ def test_nothing_is_trained_and_the_manifest_and_the_table_say_so(external):
     assert "±" in cells[1]
     assert cells[4:] == ["–"] * (len(cells) - 4), "neither dev nor training"
     assert "engine was not trained here; its translations: An engine; 2026-11-20" in text
-
-
-def test_a_plan_imports_translations_and_trains_the_other_system_only(external, root, monkeypatch):
-    """Rules know the names of external systems when they are loaded."""
-    monkeypatch.chdir(external.folder)
-    planner = Planner(Rules(root / "Snakefile", external.folder))
-    settings = {"scale": "smoke", "datasets": ["short"], "systems": ["engine"], "seeds": [1, 2, 3]}
-    sentence = "engine on short at scale smoke: has 2 files for test, so there is no seed 3"
-    assert sentence in planner.refusal(f"{RUN}/seed3/scores.json", **settings)
-    for target in ("all", f"{RUN}.bleu"):
-        assert {"import_translations", "score_tests", "summarise_seeds"} <= planner.rules_of(target, **settings)
-        assert list(planner.rules.warnings) == [SENTENCE]
-    targets = ["results/tables/constructions.md", "results/figures/curves.svg"]
-    plan = planner.plan(*targets, **settings | {"systems": ["transformer_base", "engine"]})
-    trained = [job.outputs[0] for job in plan.values() if job.rule == "train_model"]
-    assert trained == [f"results/smoke/short/transformer_base/seed{seed}/model" for seed in (1, 2, 3)]

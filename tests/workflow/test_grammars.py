@@ -58,9 +58,3 @@ def test_the_table_of_gates_has_the_tags_of_the_references(tabulated):
     assert sum(highest.values()) == COUNTS["test"]
     maps = [(row["id"], row["attention"]) for row in read_rows(tabulated.folder / ATTENTION)]
     assert maps == [(row["id"], name) for row in gates for name in ("cross", "head_selection")]
-
-
-def test_finished_tables_and_scores_are_not_made_again(tabulated):
-    """Not even by another process, which may order sets in another way."""
-    again = tabulated.plan(*TABLES, ATTENTION, f"{RUNS}/depparse_l1.gold.uas", settings=SETTINGS)
-    assert "Nothing to be done" in again.output

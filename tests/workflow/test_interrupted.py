@@ -3,13 +3,12 @@
 import hashlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 
 import pytest
 import yaml
-from workflow.calling import FORKING, UPDATES, VARIABLES, make_workplace, wait_for_trainer, write_scale
+from workflow.calling import FORKING, UPDATES, VARIABLES, wait_for_trainer, write_scale
 
 from nmtcore.layout import Layout
 from nmtcore.reporting.manifest import run_row
@@ -87,24 +86,3 @@ def test_a_closed_terminal_ends_training_with_a_checkpoint_and_leaves_no_lock(wo
     (folder,) = workplace.folder.glob("results/long/little/transformer_base/seed2/checkpoints/*")
     assert stopped in Checkpoints(folder).paths()
     assert not (workplace.folder / ".snakemake/locks").exists()
-
-
-def test_results_are_of_one_folder_at_a_time_and_a_killed_snakemake_leaves_no_lock(workplace, root, tmp_path):
-    write_scale(workplace)
-    model = MODEL.replace("seed1", "seed3")
-    other = make_workplace(tmp_path, root / "Snakefile", workplace.mirror)
-    shutil.copytree(workplace.folder / "config", other.folder / "config")
-    (other.folder / "results").symlink_to(workplace.folder / "results")
-    process = workplace.start("--cores", "1", model, program=FORKING)
-    trainer = wait_for_trainer(process, (workplace.folder / model).parent, 20)
-    os.kill(trainer, signal.SIGSTOP)
-    refused = other.call("--cores", "1", model)
-    assert refused.code == 1
-    assert f"Error: results is in use by process {process.pid} on " in refused.output
-    assert f" in {workplace.folder}: wait until it has ended" in refused.output
-    assert "Directory cannot be locked" in workplace.call("--cores", "1", model).output
-    os.kill(trainer, signal.SIGCONT)  # a group that is left with a stopped process gets SIGHUP
-    for number in (process.pid, trainer):
-        os.kill(number, signal.SIGKILL)
-    process.communicate(timeout=60)
-    workplace.run(model)

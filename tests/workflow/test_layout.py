@@ -1,6 +1,5 @@
 """The rules declare exactly the paths of the layout."""
 
-import ast
 import re
 
 import pytest
@@ -61,13 +60,6 @@ def test_every_rule_has_its_own_log_and_benchmark(rules, layout):
         assert log == layout.pattern(f"{name}.log")
         if rule.output:
             assert without_constraints(rule.benchmark) == layout.pattern(f"{name}.benchmark")
-
-
-def test_what_scripts_import_exists(root):
-    for path in (root / "workflow/scripts").glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module.startswith("nmtcore"):
-                exec(ast.unparse(node), {})
 
 
 def test_wildcards_have_the_constraints_of_the_layout(outputs, root, layout):

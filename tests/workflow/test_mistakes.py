@@ -113,16 +113,3 @@ def test_a_run_warns_once_of_all_that_is_not_read_or_there(empty):
         "constituency on the source side: currey_heafield_tag_attention, currey_heafield are left out."
     )
     assert "core-hours" not in planned, "there is one run"
-
-
-@pytest.mark.needs("Snakemake")
-def test_results_may_be_outside_the_working_folder(empty, tmp_path):
-    """Snakemake compares targets with outputs as they are written; another path to the same file is corrected."""
-    target = "smoke/demo_en2de/transformer_base.bleu"
-    absolute, relative = f"{tmp_path}/out/{target}", f"../out/{target}"
-    assert "summarise_seeds" in empty.plan(absolute, settings=[f"paths={{results: {tmp_path}/inner/../out/}}"]).rules
-    (tmp_path / "out/smoke/demo_en2de").mkdir(parents=True)
-    (tmp_path / "out" / target).touch()
-    for results, written, other in ((f"{tmp_path}/out/", absolute, relative), ("../out", relative, absolute)):
-        refused = empty.call("-n", other, settings=[f"paths={{results: {results}}}"])
-        assert f"Error: {other}: no rule makes this. Did you mean {written}?\n" in refused.output

@@ -4,7 +4,6 @@ import os
 import time
 
 import pytest
-from planted_models import plant_model
 from workflow.calling import little
 
 from nmtcore.planning.annotation import annotators_without_models
@@ -26,23 +25,6 @@ SPACY = parsed(trees={"tool": "spacy", "model": "xx_trees"}, idle={"tool": "easy
 
 def downloads_of(plan):
     return {job.outputs[0].removeprefix("downloads/") for job in plan.values() if job.rule == "download"}
-
-
-def test_the_working_directory_is_not_searched_for_models(planner, tmp_path):
-    """Otherwise its files would be on Java's class path."""
-    plant_model(tmp_path / "corenlp", "corenlp")
-    planner.write("datasets/parsed", parsed(trees={"tool": "corenlp"}))
-    for models, downloaded in (([], True), ([str(tmp_path)], False)):
-        jobs = [job for job in planner.plan(TREES, models=models).values() if job.rule == "annotate_shard"]
-        assert [any("models/corenlp" in file for file in job.inputs) for job in jobs] == [downloaded]
-
-
-def test_a_plan_has_exactly_the_downloads_that_it_needs(planner):
-    target = "results/small/multi30k_cs2en/{}.bleu"
-    base, trees = (downloads_of(planner.plan(target.format(name))) for name in ("transformer_base", "depparse_l1"))
-    splits = ("train", "val", "test_2016_flickr")
-    assert base == {f"multi30k/{split}.{side}" for split in splits for side in ("cs", "en")}
-    assert {name.split("/")[1] for name in trees - base} == {"stanza_cs"}
 
 
 def test_a_system_that_reads_no_trees_needs_no_model(planner):

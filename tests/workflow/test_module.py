@@ -1,13 +1,11 @@
 """The workflow as a module of another one, and as the Snakemake workflow catalogue expects it."""
 
-import os
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 
 import pytest
-import yaml
 from forked import call_forked
 from workflow.calling import CODE, Workplace, copy_clone, make_workplace, write_little
 
@@ -160,13 +158,6 @@ def test_the_file_of_the_catalogue_has_a_default_target_and_a_report(root, tmp_p
     reported = catalogued.call("--report", "report.html")
     assert reported.code == 0, reported.output
     assert '"name": "engine.bleu"' in (catalogued.folder / "report.html").read_text()
-
-
-def test_the_catalogue_finds_what_it_looks_for(root):
-    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())["usage"]
-    assert usage == {"software-stack-deployment": {"conda": True}, "report": True}
-    assert (root / "config/README.md").is_file()
-    assert os.path.samefile(root / "workflow/profiles", root / "profiles")
 
 
 def test_the_file_of_the_catalogue_passes_the_lint(root):

@@ -42,17 +42,6 @@ def sentences(output):
     return sorted(set(re.findall(r"^\S+ must be fetched by hand: .*$", output, re.MULTILINE)))
 
 
-def test_scores_are_of_the_trees_and_texts_that_they_need(planner):
-    """Translations and their BLEU need no gold treebank."""
-    plan = planner.plan("results/smoke/demo_en2de/depparse_l1.bleu", "results/smoke/demo_en2de/depparse_l1.uas")
-    files = {file for job in plan.values() for file in job.inputs}
-    assert "results/demo_en2de/annotation/existing/test.source.parquet" in files
-    assert not [file for file in files if "gold_demo" in file]
-    gold = planner.rules_of("results/smoke/demo_en2de/depparse_l1.gold.uas")
-    assert {"parse_gold", "score_gold"} <= gold
-    assert not {"translate_split", "score_tests"} & gold
-
-
 def test_every_rule_has_an_environment_and_a_script(rules):
     own = {rule.name: rule for rule in rules.workflow.rules}
     assert {name for name, rule in own.items() if rule.norun} == TARGETS
@@ -74,19 +63,3 @@ def test_a_workstation_with_four_gpus(empty, root, tmp_path, monkeypatch, profil
     output = empty.call("-n", "train", *options, settings=settings, forked=False).output
     assert re.findall(r"^GPUs: (\d+), with at most .* \(gpu=(\d+)\)\.$", output, re.M) == shown
     assert set(re.findall(r"gpu=(\d+), slurm_extra", output)) == {of_training}
-
-
-def test_without_a_gpu_training_requests_what_one_takes_and_no_gpu(rules):
-    """The tests' rules have `device=cpu` and one thread."""
-    requested = rules.workflow.get_rule("train_model").resources
-    assert [requested[name].value for name in ("_cores", "mem_mb", "gpu")] == [1, 8000, 0]
-
-
-@pytest.mark.needs("Snakemake")
-def test_costs_of_several_trainings(empty):
-    settings = ["scale=smoke", "seeds=[1, 2]", "systems=[pascal]", "device=cuda"]
-    several = empty.plan("train", "-q", "rules", settings=settings).output
-    assert re.search(r"^data set +trainings +updates +GPU-hours +disk$", several, re.M)
-    assert re.search(r"^demo_en2de +2 +520 +\S+ \+ \? ", several, re.M)
-    assert "?: the costs of pascal are unknown: their corpus is not there yet, or speeds.yaml" in several
-    assert "rule train_model:" not in several

@@ -35,8 +35,6 @@ TARGETS = [
     *(f"{RUN}/seed1/{name}" for name in MEASURED),
 ]
 SCORED_BY_COMET = {"prepare_comet", "score_comet"}
-AFTER_TRANSLATION = {"score_tests", "summarise_seeds", "run_comet", *SCORED_BY_COMET}
-OF_MODELS = {"translate_split", "parse_gold", "score_gold", "measure_attention", *AFTER_TRANSLATION}
 
 
 @pytest.fixture(scope="module")
@@ -132,18 +130,6 @@ def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
     assert all(more[name] == job for name, job in before.items() if "seed1" in name)
 
 
-def test_the_jobs_that_read_changed_files_run_again(before, plan):
-    again = {
-        "filters": {job.rule for job in before.values()} - {"download", "read_split"},
-        "weight": {"train_model", *OF_MODELS},
-        "beam": {"translate_split", "measure_attention", *AFTER_TRANSLATION},
-        "tokenize": {"score_tests", "summarise_seeds"},
-    }
-    for edit, rules in again.items():
-        dataset, system, _ = EDITS[edit]
-        assert changed_rules(before, plan(dataset, system)) == rules
-
-
 STAGES = {
     "download": {"download"},
     "corpus": {"read_split", "filter_split"},
@@ -219,32 +205,6 @@ def test_scores_are_computed_again_after_a_failed_training(scored):
     assert scored.run(SCORE).rules == {"train_model", "translate_split", *SCORING}
     assert json.loads((run / "model/run.json").read_text())["components"]["diagonalparse"]["weight"] == 0.25
     assert scored.plan(SCORE).rules == set()
-
-
-@pytest.mark.needs("Snakemake")
-def test_outputs_of_jobs_that_never_started_are_made_by_the_next_run(scored):
-    """For example if a node of a cluster fails, so that the job itself could not record its outputs."""
-    scored.edit("datasets/little", max_bad_lines=1)
-    broken = scored.folder / ".snakemake/scripts/nmtcore.py"  # next to the script, so imported before the package
-    broken.write_text("raise SystemExit(1)")
-    assert scored.call("--cores", "1", TARGET, forked=False).code == 1, "scripts must be processes of their own"
-    broken.unlink()
-    assert not (scored.folder / RAW).exists()
-    assert (scored.folder / TARGET).exists()
-    assert {"read_split", "filter_split"} <= scored.run(TARGET).rules
-    assert scored.plan(TARGET).rules == set()
-
-
-@pytest.mark.needs("Snakemake")
-def test_the_reason_is_shown_in_a_plan_and_when_jobs_run(scored):
-    scored.edit("datasets/little", filters=["empty", {"name": "length", "most": 80}])
-    assert "'filters': [{'name': 'empty'}, {'name': 'duplicates'}]} now: " in scored.plan(TARGET).output
-    finished = scored.run(TARGET)
-    assert finished.rules == {"filter_split"}
-    assert "'filters': [{'name': 'empty'}, {'name': 'length', 'most': 80}]}" in finished.log
-    scored.run(SCORE)
-    (scored.folder / RAW).unlink()
-    assert scored.plan(TARGET).rules == set(), "files between that a user deletes are not made again"
 
 
 @pytest.fixture

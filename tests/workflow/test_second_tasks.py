@@ -61,9 +61,3 @@ def test_words_and_parses_are_trained_and_only_translations_are_scored(empty, sh
         hypotheses = (run / f"hypotheses/{split}/translations.txt").read_text()
         assert hypotheses.count("\n") == count
         assert "<TR>" not in hypotheses
-
-
-def test_the_parsing_task_needs_constituents(planner):
-    planner.write("datasets/little", little())
-    refusal = planner.refusal("results/smoke/little/currey_heafield.bleu")
-    assert "needs constituency on the source side, but the data set names no annotator for it" in refusal

@@ -153,16 +153,12 @@ class CoreNlp(Annotator):
         )
 
     def _compare(self, forms: Sequence[str], words: Sequence[str]) -> None:
-        """Compare words; round brackets may be escaped."""
-        self.check_words(*([_with_escaped_brackets(word) for word in tokens] for tokens in (forms, words)))
+        """Compare words, all with escaped round brackets, as CoreNLP writes them sometimes."""
+        sides = ([word.replace("(", "-LRB-").replace(")", "-RRB-") for word in tokens] for tokens in (forms, words))
+        self.check_words(*sides)
 
 
 def _listens(port: int) -> bool:
     with suppress(ConnectionRefusedError), socket.create_connection((_HOST, port)):
         return True
     return False
-
-
-def _with_escaped_brackets(word: str) -> str:
-    """Escape round brackets as CoreNLP sometimes does, so that escaped and unescaped words compare equal."""
-    return word.replace("(", "-LRB-").replace(")", "-RRB-")

@@ -1,7 +1,7 @@
 """Annotation of a split in shards (contiguous ranges of rows), and concatenation of the shards."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from nmtcore.config.datasets import AnnotatorSettings
 from nmtcore.corpus.pairs import ANNOTATION_FIELDS
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
-from nmtcore.parquet import paired_batches, read_batches, row_count, row_writer
+from nmtcore.parquet import paired_batches, read_rows, row_count, row_writer
 from nmtcore.syntax.annotation import COLUMNS, Annotation
 from nmtcore.syntax.trees import tree_shape
 
@@ -45,7 +45,8 @@ def annotate_shard(
     start, stop = shard_rows(row_count(corpus), shard, shards)
     task = AnnotationTask(side=side, language=language, raw=raw, model_folders=tuple(model_folders))
     with open_annotator(settings, task) as annotator, row_writer(output, ANNOTATION_SCHEMA) as writer:
-        sentences = _sentences(corpus, f"{side}_words", start=start, stop=stop)
+        rows = read_rows(corpus, columns=["id", f"{side}_words"], start=start, stop=stop)
+        sentences = (NumberedSentence(row["id"], row[f"{side}_words"]) for row in rows)
         for sentence, annotation in guarded(annotator, sentences, max_words=settings.max_words):
             writer.write(annotation_row(sentence.id, annotation))
 
@@ -59,11 +60,6 @@ def annotation_batch(annotations: Iterable[Annotation]) -> pa.RecordBatch:
     """Convert the annotations of new text to a batch of `ANNOTATION_SCHEMA`, numbered from 0."""
     rows = [annotation_row(number, annotation) for number, annotation in enumerate(annotations)]
     return pa.RecordBatch.from_pylist(rows, schema=ANNOTATION_SCHEMA)
-
-
-def _sentences(corpus: Path, column: str, *, start: int, stop: int) -> Iterator[NumberedSentence]:
-    for batch in read_batches(corpus, columns=["id", column], start=start, stop=stop):
-        yield from map(NumberedSentence, batch.column("id").to_pylist(), batch.column(column).to_pylist())
 
 
 def gather_shards(shards: Sequence[Path], *, corpus: Path, output: Path, report: Path) -> None:

@@ -40,10 +40,9 @@ _DAMAGED_DIRECTORY = (ValueError, RuntimeError, struct.error, OverflowError)
 def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.BufferedReader]:
     """Yield the decompressed bytes of `path`, or of its archive member `member`.
 
-    A file may be compressed twice, as by a server that compresses what it sends. Archives are tar (compressed or not)
-    and zip. The archive must contain the member as a regular file, which may itself be compressed; names in an archive
-    never become paths. Raises `UserError` for anything else, including data that turns out to be damaged or truncated
-    while it is read.
+    Archives are tar (compressed or not) and zip. The archive must contain the member as a regular file, which may
+    itself be compressed; names in an archive never become paths. Raises `UserError` for anything else, including data
+    that turns out to be damaged or truncated while it is read.
     """
     path = Path(path)
     name = str(path) if member is None else f"{path}, member {member},"
@@ -54,7 +53,7 @@ def open_stream(path: str | Path, member: str | None = None) -> Iterator[io.Buff
                 raw = stack.enter_context(_member(raw, member, stack))
             except _DAMAGED_DIRECTORY as error:
                 raise UserError(_damaged(path, error)) from error
-        stream = stack.enter_context(_decompressed(stack.enter_context(_decompressed(raw))))
+        stream = stack.enter_context(_decompressed(raw))
         if archive := _archive(stream):
             advice = "name the `member` to read" if member is None else "extract it from the outer archive by hand"
             raise UserError(f"{name} is a {archive} archive: {advice}.")

@@ -1,7 +1,6 @@
 """Lines of text files, one sentence per line: as raw pieces for the corpus formats, or decoded and checked."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from nmtcore.corpus.streams import open_stream
 from nmtcore.errors import LineError, UserError
 
 SAMPLE = 1 << 12
-"""Bytes from which an encoding is guessed."""
+"""Bytes from which the format of a file is guessed."""
 _BYTE_ORDER_MARKS = {
     b"\xff\xfe\0\0": "UTF-32",
     b"\0\0\xfe\xff": "UTF-32",
@@ -72,7 +71,7 @@ def lines(file: Input) -> Iterator[Piece]:
     path = str(file.path)
     with open_stream(file.path, file.member) as stream:
         member = f", member {file.member}," if file.member else ""
-        check_encoding(stream.peek(SAMPLE), f"{path}{member}")
+        check_encoding(stream.peek(4), f"{path}{member}")
         yield from _pieces(stream, path, file.max_line_bytes)
 
 
@@ -129,14 +128,12 @@ def clean_lines(lines: Iterable[str | bytes], *, where: str) -> Iterator[str]:
     Raises `LineError` for a line that is longer than `MAX_LINE_BYTES`, is not UTF-8 or contains a NUL, and `UserError`
     for a text in UTF-16 or UTF-32, or whose lines end with `\\r` alone.
     """
-    start, pieces = b"", _pieces(lines, where, MAX_LINE_BYTES)
-    for piece in pieces:
-        start += piece.data + b"\n" if len(start) < SAMPLE else b""
+    for piece in _pieces(lines, where, MAX_LINE_BYTES):
         try:
+            if piece.line == 1:
+                check_encoding(piece.data, where)
             yield decode(piece)
         except BadRow as error:
-            following = islice(pieces, 50)  # a short line may not show the encoding
-            check_encoding(b"\n".join([start[:-1], *(line.data for line in following)]), where)
             fault = _TOO_LONG if piece.cut_at else f"{error.fault}: correct the text.{how_to_convert(error.fault)}"
             raise LineError(where, error.line, fault) from error
 
@@ -154,22 +151,7 @@ def _pieces(lines: Iterable[str | bytes], path: str, limit: int) -> Iterator[Pie
 
 
 def check_encoding(start: bytes, name: str) -> None:
-    """Raise `UserError` if a text that begins with `start` is in UTF-16 or UTF-32."""
-    if encoding := wide_encoding(start):
-        raise UserError(f"{name} is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8 OLD > NEW).")
-
-
-def wide_encoding(start: bytes) -> str | None:
-    """Name the encoding, as `iconv -f` calls it, of a text that begins with `start`; None if not UTF-16 or UTF-32.
-
-    The evidence is a byte order mark or, without one, NUL bytes: UTF-16 text has many ASCII characters (at least spaces
-    and line ends), each with a NUL byte on the same side.
-    """
-    for mark, name in _BYTE_ORDER_MARKS.items():
+    """Raise `UserError` if a text that begins with `start` has the byte order mark of UTF-16 or UTF-32."""
+    for mark, encoding in _BYTE_ORDER_MARKS.items():
         if start.startswith(mark):
-            return name
-    start = start[:SAMPLE]
-    little, big = start[1::2].count(0), start[::2].count(0)
-    if max(little, big) < 3 or max(little, big) < 0.075 * len(start) or min(little, big) > 0.1 * max(little, big):
-        return None
-    return "UTF-16LE" if little > big else "UTF-16BE"
+            raise UserError(f"{name} is {encoding}, not UTF-8: convert it (iconv -f {encoding} -t UTF-8 OLD > NEW).")

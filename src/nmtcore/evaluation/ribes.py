@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from itertools import combinations
 
 ALPHA = 0.25
 """Exponent of the precision, the program's default."""
@@ -25,7 +26,9 @@ def sentence_ribes(translation: Sequence[str], reference: Sequence[str]) -> floa
     positions = aligned_positions(translation, reference)
     if len(positions) < 2 and not len(positions) == len(reference) == 1:
         return 0.0
-    order = _ascending_share(positions) if len(positions) > 1 else 1.0
+    # Kendall's tau, normalised to 0 to 1: the share of pairs whose positions ascend.
+    pairs = [first < second for first, second in combinations(positions, 2)]
+    order = sum(pairs) / len(pairs) if pairs else 1.0
     brevity = min(1.0, math.exp(1 - len(reference) / len(translation)))
     return order * (len(positions) / len(translation)) ** ALPHA * brevity**BETA
 
@@ -61,10 +64,3 @@ def _places(words: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]
     for first in range(len(words) - size + 1):
         places[tuple(words[first : first + size])].append(first)
     return dict(places)
-
-
-def _ascending_share(positions: Sequence[int]) -> float:
-    """Return the share of pairs whose positions ascend: Kendall's tau, normalised to 0 to 1."""
-    pairs = len(positions) * (len(positions) - 1) // 2
-    ascending = sum(first < second for i, first in enumerate(positions) for second in positions[i + 1 :])
-    return ascending / pairs

@@ -111,10 +111,8 @@ def syntax_batch(words: AnnotatedWords, features: Sequence[str]) -> pa.RecordBat
 
 def column_of(words: AnnotatedWords, column: str) -> np.ndarray:
     """Compute one column (W,): by its function in `COLUMNS`, or else as ids of labels."""
-    return COLUMNS[column](words) if column in COLUMNS else _label_column(words, column)
-
-
-def _label_column(words: AnnotatedWords, column: str) -> np.ndarray:
+    if column in COLUMNS:
+        return COLUMNS[column](words)
     lists = label_lists(words.annotation, column, where=words.where)
     return words.per_word(lookup_label_ids(lists, words.labels[column]), fill=NO_LABEL)
 

@@ -9,13 +9,12 @@ from nmtcore.errors import UserError
 from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import Layout
 from nmtcore.parquet import row_count
-from nmtcore.reporting.manifest import all_data, benchmark_seconds
+from nmtcore.reporting.manifest import all_data
 from nmtcore.tables.blocks import (
     Column,
     Heading,
     Page,
     TableCell,
-    item_blocks,
     make_table,
     note,
     number_columns,
@@ -36,7 +35,7 @@ def counts(values: Mapping[str, int]) -> str:
 def data_page(
     reports: Sequence[Path], *, features: Sequence[Path], published: Mapping[str, Mapping[str, int]], layout: Layout
 ) -> Page:
-    """Tabulate the pairs, filters and warnings of the data sets.
+    """Tabulate the pairs and filters of the data sets.
 
     Args:
         reports: reports of reading (`{dataset}/corpus/raw/{split}.json`), filtering (`{dataset}/corpus/{split}.json`)
@@ -52,7 +51,7 @@ def data_page(
         if parsed and parsed.file_type in _REPORTS:
             split = parsed.names.get("split", "train")  # only the training split is selected from
             splits.setdefault((parsed["dataset"], split), {})[parsed.file_type] = read_json(path)
-    pairs, filters, warnings = [], [], []
+    pairs, filters = [], []
     for (dataset, split), by_stage in splits.items():
         stages = [by_stage.get(stage, {}) for stage in _REPORTS]
         raw, filtered, _ = stages
@@ -65,14 +64,12 @@ def data_page(
             [dataset, split, corpus, counts(report["dropped"]), report["pairs"], report["kept"]]
             for corpus, report in corpora.items()
         ]
-        warnings += [f"{dataset}, {split}: {warning}" for warning in raw.get("warnings", [])]
     stages = ("lines", "read", "filtered", "selected", "in features", "paper")
     pair_columns = [*text_columns("data set", "split", "dropped"), *number_columns(*stages)]
     filter_columns = [*text_columns("data set", "split", "corpus", "dropped by"), *number_columns("before", "after")]
     blocks = (
         *(Heading("Pairs after each stage"), make_table(pair_columns, pairs)),
         *(Heading("Filters by corpus"), make_table(filter_columns, filters)),
-        *([Heading("Warnings"), *item_blocks(warnings)] if warnings else []),
     )
     return Page(title="Sizes of the data sets", blocks=blocks)
 
@@ -142,8 +139,7 @@ def _annotation_row(path: Path, layout: Layout) -> list[Any]:
 
 
 _PARSERS = """
-Percentages of the words that both annotators analysed. Sentences/s: speed of the annotator's jobs, including the time
-to load its models.
+Percentages of the words that both annotators analysed.
 """
 
 
@@ -153,13 +149,12 @@ def parser_page(comparisons: Sequence[Path], *, layout: Layout) -> Page:
     Args:
         comparisons: `{dataset}/annotation/{annotator}/{split}.{side}.against.{other}.json`, written by
             `compare_annotations`.
-        layout: names the annotators of each path, and finds Snakemake's benchmarks of their jobs for the speeds.
+        layout: names the annotators of each path.
     """
     columns = [
         *text_columns("data set", "split", "side", "annotator", "compared with"),
         *number_columns("sentences", "both parsed"),
         *number_columns("UAS", "UAS (no punct.)", "LAS", "LAS (subtypes)", "UPOS", "CCG", digits=1),
-        *number_columns("sentences/s"),
         Column(name="no analysis", align="right"),
     ]
     rows = [_parser_row(path, layout) for path in comparisons]
@@ -168,16 +163,12 @@ def parser_page(comparisons: Sequence[Path], *, layout: Layout) -> Page:
 
 def _parser_row(path: Path, layout: Layout) -> list[Any]:
     names, result = layout.names(path, "comparison"), read_json(path)
-    annotation = {key: name for key, name in names.items() if key != "other"}
-    seconds = benchmark_seconds(layout.existing("annotate_shard.benchmark", **annotation))
     scores = ("uas", "uas_without_punctuation", "las", "las_subtypes", "upos", "ccg")
     with explain_content(path):
-        speed = result["sentences"] / seconds if seconds else None
         nulls = ((names["annotator"], result["nulls"]["first"]), (names["other"], result["nulls"]["second"]))
         return [
             *(names[key] for key in ("dataset", "split", "side", "annotator", "other")),
             *(result[key] for key in ("sentences", "compared", *scores)),
-            TableCell(speed, digits=1 if speed and speed < 10 else None),
             "; ".join(f"{name}: {counts(reasons)}" for name, reasons in nulls if reasons),
         ]
 

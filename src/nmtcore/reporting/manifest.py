@@ -33,10 +33,10 @@ CODE = ("version", "commit", "sources_sha256", "lock_sha256")
 RUNS_SCHEMA = pa.schema(
     NAMES
     | dict.fromkeys(("state", "folder", *CODE, "python", "packages"), pa.string())
-    | dict.fromkeys(("device", "cards", "linear_layers", "external", "settings"), pa.string())
-    | dict.fromkeys(("gpus", "jobs_on_gpu", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
+    | dict.fromkeys(("device", "linear_layers", "external", "settings"), pa.string())
+    | dict.fromkeys(("gpus", "threads", "attempts", "parameters", "updates", "best_update"), pa.int64())
     | dict.fromkeys(("training_seconds", "tokens_per_second", "translation_seconds", "words_per_second"), pa.float64())
-    | dict.fromkeys(("share_of_peak", "gpu_joules", "best_bleu", "best_perplexity"), pa.float64())
+    | dict.fromkeys(("share_of_peak", "best_bleu", "best_perplexity"), pa.float64())
     | {"peak_memory_bytes": pa.int64()}
 )
 """The columns of `runs.parquet`; docs/running.md says what they are."""
@@ -76,8 +76,6 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
     last = attempts[-1] if attempts else {}
     code, device = last.get("code") or {}, last.get("device") or {}
     packages = [f"{name} {version}" for name, version in (last.get("packages") or {}).items() if version]
-    joules = [attempt.get("energy", {}).get("gpu") for attempt in attempts]
-    sharing = [attempt.get("device", {}).get("jobs_on_gpu") for attempt in attempts]
     is_scored = bool(hypotheses) and scores.exists()
     is_trained = model.exists() or not (attempts or history.exists())
     return {
@@ -89,12 +87,8 @@ def run_row(layout: Layout, names: Mapping[str, Any]) -> dict[str, Any]:
         "python": last.get("python"),
         "packages": ", ".join(packages) or None,
         "device": device.get("name"),
-        "cards": ", ".join(device.get("cards") or ()) or None,
         **{key: device.get(key) for key in ("linear_layers", "gpus", "threads")},
-        "jobs_on_gpu": max(filter(None, sharing), default=None),
         "attempts": len(attempts),
-        # The energy of some attempts would be too small a sum.
-        "gpu_joules": round(sum(joules), 3) if joules and None not in joules else None,
         "parameters": parameter_count(weights) if weights.exists() else None,
         **_training(history),
         **_translation(layout, names, hypotheses),

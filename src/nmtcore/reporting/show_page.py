@@ -68,10 +68,6 @@ def _introduction(note: str) -> str:
     )
 
 
-def _has_encoder_heads(model: AnalysedModel) -> bool:
-    return any(head.attention == "encoder" for head in model.heads)
-
-
 def _controls(model: AnalysedModel) -> str:
     options = []
     special = [n for n, head in enumerate(model.heads) if head.component or head.layer is None]
@@ -125,7 +121,7 @@ def _trees_html(model: AnalysedModel, sentence: AnalysedSentence, gold: str | No
     ]
     if sentence.parse is not None:
         trees.append(("parse", _PARSE_TITLES[model.trees], LabelledTree(sentence.parse, None)))
-    if _has_encoder_heads(model):
+    if any(head.attention == "encoder" for head in model.heads):
         trees.append(("head", "Tree of the chosen head", None))
     if not trees:
         return '<p class="muted">There is no tree of this sentence.</p>\n'

@@ -1,6 +1,5 @@
-"""The attempts of a training run: when, on which device, with which code, packages and energy each of them trained."""
+"""The attempts of a training run: when, on which device, with which code and packages each of them trained."""
 
-import ctypes
 import hashlib
 import os
 import platform
@@ -17,7 +16,6 @@ from typing import Any
 import nmtcore
 from nmtcore.errors import UserError
 from nmtcore.files import read_json, write_json
-from nmtcore.gpus import card_names, jobs_on, nvml
 from nmtcore.layout import file_name
 
 PACKAGE = Path(nmtcore.__file__).resolve().parent
@@ -66,25 +64,19 @@ def sources_sha256(package: Path) -> str:
 def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> Iterator[dict[str, Any]]:
     """Record an attempt to train in `folder`/attempts.json, at its beginning and at its end; yield the record.
 
-    An attempt that was killed has no end and no energy: `ended` is null. Energy, in joules, is what the GPUs' own
-    counters say, which include other programs on the same GPUs; null without a GPU or such a counter. `jobs_on_gpu`
-    counts the workflows' jobs that had a slot of the same GPU at the beginning or, if they are more, at the end.
+    An attempt that was killed has no end: `ended` is null.
     """
     from nmtcore.model.linear import products_by
 
-    gpus = gpus if device.startswith("cuda") else 0
-    cards = card_names()[:gpus] if gpus else []
-    before, sharing = gpu_joules(gpus), jobs_on(cards)
     named = {"kind": device.partition(":")[0], "name": _device_name(device), "linear_layers": products_by(device)}
     attempt = {
         "began": _now(),
         "ended": None,
         "finished": False,
-        "device": {**named, "gpus": gpus, "threads": threads, "cards": cards, "jobs_on_gpu": sharing or None},
+        "device": {**named, "gpus": gpus if device.startswith("cuda") else 0, "threads": threads},
         "code": code_version(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
-        "energy": {"gpu": None},
     }
     path = folder / file_name("attempts")
     earlier = read_attempts(path)
@@ -93,32 +85,8 @@ def recorded_attempt(folder: Path, *, device: str, gpus: int, threads: int) -> I
         yield attempt
         attempt["finished"] = True
     finally:
-        after = None if before is None else gpu_joules(gpus)
-        attempt |= {"ended": _now(), "energy": {"gpu": None if after is None else round(after - before, 3)}}
-        attempt["device"]["jobs_on_gpu"] = max(sharing, jobs_on(cards)) or None
+        attempt["ended"] = _now()
         write_json(path, [*earlier, attempt])
-
-
-def gpu_joules(gpus: int) -> float | None:
-    """Add up the energy counters of the first `gpus` visible GPUs: joules since the driver was loaded (NVML).
-
-    None without a GPU, without NVML, or if a GPU has no counter.
-    """
-    library = nvml()
-    if library is None:
-        return None
-    joules = []
-    for number in range(gpus):
-        import torch
-
-        uuid = f"GPU-{torch.cuda.get_device_properties(number).uuid}".encode()
-        handle, value = ctypes.c_void_p(), ctypes.c_ulonglong()
-        if library.nvmlDeviceGetHandleByUUID(uuid, ctypes.byref(handle)):
-            return None
-        if library.nvmlDeviceGetTotalEnergyConsumption(handle, ctypes.byref(value)):
-            return None
-        joules.append(value.value / 1e3)
-    return sum(joules) if joules else None
 
 
 def read_attempts(path: Path) -> list[dict[str, Any]]:

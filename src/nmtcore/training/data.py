@@ -9,8 +9,6 @@ from itertools import count
 
 import numpy as np
 
-from nmtcore.annotation.labels import NO_LABEL
-from nmtcore.config.features import feature_named
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import BatchSettings
 from nmtcore.errors import UserError
@@ -88,7 +86,7 @@ def prepare_training_data(
     """Select and measure the examples of a run, and cut its dev set into batches.
 
     `train` is None if the run has no sentence pairs. `treebank` has the sentences of the run's treebanks; only they
-    train the terms of parsing components. `log` gets the numbers of sentences that are too long or lack a feature.
+    train the terms of parsing components. `log` gets the numbers of sentences that are too long or lack a tree.
     Raises `UserError` if there is nothing to train or validate on.
     """
     if not len(dev):
@@ -105,19 +103,13 @@ def prepare_training_data(
     if train is not None:
         terms = None if treebank is None else frozenset(term_names(model.components)) - model.parser_terms
         pairs = _training_set(run, model, train, run.training.batch, log, sentences="training pairs", terms=terms)
-        kept = pairs.kept[train.id[pairs.kept] >= 0]  # rows that a transform has added have no features by design
-        for side, annotators in run.split_features("train").items():
-            for feature in annotators:
-                if lacking := int(unannotated(getattr(train, side), feature)[kept].sum()):
-                    sentences = f"{lacking} of {len(kept)} training sentences have no {feature} on the {side} side"
-                    log(f"{sentences}: they are trained on as plain text.")
         sets.append(pairs)
     if treebank is not None:
         treebank = replace(treebank, target=None)
         batch = replace(run.training.batch, size=run.treebank.size or run.training.batch.size)
         terms = model.parser_terms
         trees = _training_set(run, model, treebank, batch, log, sentences="treebank sentences", terms=terms)
-        unparsed = unannotated(treebank.source, "trees")[trees.kept]
+        unparsed = without_tree(treebank.source)[trees.kept]
         if unparsed.all():
             treebanks = f"{', '.join(run.treebanks)} ({run.dataset})"
             short = f"None of the {len(unparsed)} short enough sentences of {treebanks}"
@@ -157,13 +149,10 @@ def _training_set(
     return TrainingSet(examples=examples, lengths=lengths, kept=kept, settings=settings, seed=run.seed, terms=terms)
 
 
-def unannotated(side: SideExamples, feature: str) -> np.ndarray:
-    """Mark (bool, one entry per sentence) the sentences with words none of which has a value of `feature`."""
-    is_tree = feature == "trees"
-    annotated = np.zeros(len(side), dtype=bool)
-    for column in ("governor",) if is_tree else feature_named(feature).labels:
-        annotated |= side.features[column].count_other_values(NO_GOVERNOR if is_tree else NO_LABEL) > 0
-    return ~annotated & (side.ids.offsets[1:] > side.ids.offsets[:-1])
+def without_tree(side: SideExamples) -> np.ndarray:
+    """Mark (bool, one entry per sentence) the sentences with words none of which has a governor."""
+    parsed = side.features["governor"].count_other_values(NO_GOVERNOR) > 0
+    return ~parsed & (side.ids.offsets[1:] > side.ids.offsets[:-1])
 
 
 def padded_lengths(model: TranslationModel, examples: Examples) -> Lengths:

@@ -1,16 +1,12 @@
 """Sequences of transforms, and the vocabularies of runs."""
 
 import numpy as np
-import pytest
-from inference.tiny import PIECES, random_examples, run_settings, write_segmentation
+from inference.tiny import random_examples, run_settings
 
-from nmtcore.config.corpora import SegmentationSettings
-from nmtcore.config.features import ParsingTaskSettings
 from nmtcore.features.examples import Examples
 from nmtcore.features.transforms.base import Transform
-from nmtcore.features.transforms.chain import Transforms, run_vocabularies
-from nmtcore.features.transforms.parsing_task import ParsingTask
-from nmtcore.segmentation.vocabulary import Vocabulary, tag_entry
+from nmtcore.features.transforms.chain import Transforms
+from nmtcore.segmentation.vocabulary import tag_entry
 
 
 class AppendDigit(Transform):
@@ -54,16 +50,3 @@ def test_transforms_are_applied_in_order_and_undone_in_reverse():
     empty = Transforms.of(run_settings(), {}, {})
     assert empty.for_training(examples) is empty.for_translation(examples) is examples
     assert empty.strip(["a", tag_entry("b")]) == ["a", tag_entry("b")]
-
-
-@pytest.mark.parametrize("joint", [True, False])
-def test_vocabularies_end_with_the_tags_of_the_transforms(tmp_path, joint):
-    folder, stored = write_segmentation(tmp_path), Vocabulary.of(PIECES)
-    segmentation = SegmentationSettings(kind="bpe", size=6, joint=joint)
-    tagged = stored.extended(["<TR>", "<PA>"])
-    run = run_settings(segmentation=segmentation, transforms={"parsing_task": ParsingTaskSettings()})
-    assert run_vocabularies(run, folder, {}) == {"source": tagged, "target": tagged if joint else stored}
-    plain = run_settings(segmentation=segmentation)
-    assert run_vocabularies(plain, folder, {}) == {"source": stored, "target": stored}
-    (transform,) = Transforms.of(run, run_vocabularies(run, folder, {}), {})._transforms
-    assert isinstance(transform, ParsingTask)

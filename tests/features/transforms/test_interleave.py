@@ -17,10 +17,8 @@ from nmtcore.config.corpora import SegmentationSettings
 from nmtcore.config.features import InterleaveSettings, ParsingTaskSettings
 from nmtcore.config.training import DecodingSettings
 from nmtcore.errors import UserError
-from nmtcore.features.examples import NO_WORD, LinearisedParses, SideExamples
-from nmtcore.features.ragged import Ragged, compact
+from nmtcore.features.examples import NO_WORD, LinearisedParses
 from nmtcore.features.transforms.chain import Transforms, run_tags, run_vocabularies
-from nmtcore.features.transforms.interleave import interleave_tags
 from nmtcore.segmentation.segmenter import Segmenter
 from nmtcore.segmentation.vocabulary import UNK, Vocabulary, tag_entry
 
@@ -109,25 +107,6 @@ def test_every_word_of_a_sentence_with_tags_follows_its_tag(drawn, training):
     assert all(map(np.array_equal, arrays_of(examples), before)), "the arguments have changed"
 
 
-@given(tagged_sentences(), tagged_sentences(), st.booleans())
-def test_both_sides_can_have_tags(source, target, joint):
-    source[1][:] = [[min(label, 3) for label in labels] for labels in source[1]]
-    count = min(len(source[0]), len(target[0]))
-    source, target = ((sentences[:count], labels[:count]) for sentences, labels in (source, target))
-    transforms, vocabularies = transforms_of(SOURCE, TARGET, joint=joint)
-    changed = transforms.for_training(examples_of(side_of_words(*source, "dg_a"), side_of_words(*target)))
-    assert ids_and_words(changed.source) == expected(source, vocabularies["source"], "dg_a", "source")
-    assert ids_and_words(changed.target) == expected(target, vocabularies["target"])
-
-
-def test_tags_do_not_overflow_the_small_types_of_stored_examples():
-    target = side_of_words([[[5], [255, 6]]], [[2, 3]])
-    small = SideExamples.of({name: Ragged(compact(c.values), c.offsets) for name, c in target.columns.items()})
-    assert {column.values.dtype for column in small.columns.values()} == {np.dtype(np.uint8)}
-    changed = interleave_tags(small, small.features["ccg"], np.array([0, 0, 70_000, 300]))
-    assert ids_and_words(changed) == ([[70_000, 5, 300, 255, 6]], [[-1, 0, -1, 1, 1]])
-
-
 def test_sources_to_translate_have_tags_and_no_targets_are_needed():
     transforms, vocabularies = transforms_of(SOURCE, TARGET)
     examples = examples_of(side_of_words([[[5], [6, 7]]], [[2, 3]], "dg_a"))
@@ -192,15 +171,6 @@ def test_tags_of_any_hypothesis_by_a_loop(entries):
     tagged += [(word, tag_of_word)] if word else []
     assert tagged_words(transforms, vocabularies["target"], ids) == tagged
     assert transforms.words(ids, vocabularies["target"], SEGMENTER) == [word for word, _ in tagged]
-
-
-def test_tags_of_sources_are_stripped_but_are_no_tags_of_targets():
-    """A decoder can generate them if the vocabulary is joint."""
-    transforms, vocabularies = transforms_of(SOURCE)
-    ids = vocabularies["target"].ids([tag_entry("root|root"), "the", "ca@@", tag_entry("N"), "t"])
-    assert transforms.words(ids, vocabularies["target"], SEGMENTER) == ["the", "cat"]
-    assert tagged_words(transforms, vocabularies["target"], ids) == [("the", None), ("cat", None)]
-    assert not transforms.tags_targets
 
 
 def test_targets_of_a_second_task_have_no_tags():

@@ -142,7 +142,8 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
     texts = [text for text in texts if text] or texts  # a second text may be empty, as in UD's Belarusian treebank
     if others := [text for text in texts if "".join(text.split()) != forms]:
         raise BadRow("text", piece, f"`# text` is {quoted(others[0])}, but the words are {quoted(forms)}")
-    text = texts[-1] if texts else _surface_text(tokens)
+    spaced = (token[1] + ("" if "SpaceAfter=No" in token[9].split("|") else " ") for token in tokens)
+    text = texts[-1] if texts else "".join(spaced).strip()
     annotation = _parse_annotation(piece, words)
     if surface and covered:
         return Side(text=text, words=[_form(token) for token in tokens], annotation=failed(MULTIWORD))
@@ -151,12 +152,6 @@ def parse_sentence(piece: Piece, *, surface: bool) -> Side:
 
 def _form(columns: list[str]) -> str:
     return "\u00a0".join(columns[1].split()) or "_"
-
-
-def _surface_text(tokens: list[list[str]]) -> str:
-    """Join surface tokens into text, following SpaceAfter=No."""
-    parts = [token[1] + ("" if "SpaceAfter=No" in token[9].split("|") else " ") for token in tokens]
-    return "".join(parts).strip()
 
 
 def _parse_annotation(piece: Piece, words: list[list[str]]) -> Annotation:

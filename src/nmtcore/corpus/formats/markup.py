@@ -1,6 +1,5 @@
 """Formats with tags: WMT's test sets in SGML or the later XML, and TMX, the exchange format of translation memories."""
 
-import codecs
 import html
 import re
 from collections.abc import Iterator, Sequence
@@ -13,8 +12,8 @@ from nmtcore.config.corpora import SIDES
 from nmtcore.corpus.formats.rows import NO_ID, Format, Inputs, Row, check_same_ids, collapse_spaces, pair_pieces
 from nmtcore.corpus.pairs import Side
 from nmtcore.corpus.streams import open_stream
-from nmtcore.corpus.text_lines import SAMPLE, BadRow, Input, Piece, check_encoding, check_length, decode, wide_encoding
-from nmtcore.errors import LineError, UserError, quoted, shortened
+from nmtcore.corpus.text_lines import BadRow, Input, Piece, check_encoding, check_length, decode
+from nmtcore.errors import LineError, quoted, shortened
 
 _TAG = re.compile(rb"<\s?(/?)\s?(seg|doc|srcset|refset|tstset|src|ref|hyp)\b([^<>]*)>", re.IGNORECASE)
 _SEGMENT_END = re.compile(rb"<\s?/\s?(seg)\b[^<>]*>|<\s?/?\s?(?:seg|doc)\b[^<>]*>", re.IGNORECASE)
@@ -30,7 +29,6 @@ _COMMENTED = rb"<!--.*?(?:-->|\Z)|<!\[CDATA\[.*?(?:]]>|\Z)"
 _UNIT_STARTS = re.compile(_COMMENTED + rb"|(<(?:[\w.-]+:)?tu(?=[\s/>]))", re.DOTALL)
 _UNIT_ENDS = re.compile(_COMMENTED + rb"|(</(?:[\w.-]+:)?tu\s*>|<(?:[\w.-]+:)?tu(?:\s[^<>]*)?/>)", re.DOTALL)
 _END_TAGS = re.compile(rb"(?:\s|<!--.*?-->|</[^<>]*>)*", re.DOTALL)
-_DECLARATION = re.compile(rb"\A\s*<\?xml[^>]*>")
 _LINE_OF_TAG = re.compile(r" line \d+")
 CODES = ("bpt", "ept", "ph", "it", "ut")
 """Elements of TMX that contain codes of other programs, not text."""
@@ -170,10 +168,9 @@ def units(file: Input) -> Iterator[Row]:
 
     path, tail = str(file.path), b""
     with open_stream(file.path, file.member) as stream:
-        wide = wide_encoding(stream.peek(SAMPLE))
-        parts = _parts(path, codecs.EncodedFile(stream, "utf-8", wide, "surrogatepass") if wide else stream)
+        check_encoding(stream.peek(4), path)
+        parts = _parts(stream)
         head = b"".join(next(parts))
-        head = _DECLARATION.sub(b"", head) if wide else head
         tree, fault = _parse_xml(head)
         if tree is not None and etree.QName(tree).localname != "tmx":
             raise LineError(path, tree.sourceline, f"the file is <{shortened(tree.tag)}>, not <tmx>.")
@@ -197,22 +194,17 @@ def units(file: Input) -> Iterator[Row]:
         raise LineError(path, line, "the XML is damaged (after its last <tu>): correct or replace the file.")
 
 
-def _parts(path: str, stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+def _parts(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
     """Yield what is before the first `<tu>`, then each `<tu>` up to the next; beside the last one, what follows it."""
-    try:
-        rest = block = stream.read(_BLOCK)
-        if not _TMX.search(rest):  # another sort of file, which may be long
-            yield rest, b""
-            return
-        while block:
-            cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
-            yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
-            block = stream.read(_BLOCK)
-            rest = rest[cuts[-1] :] + block
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path} is not valid {error.encoding} ({error.reason}): correct or replace the file."
-        ) from error
+    rest = block = stream.read(_BLOCK)
+    if not _TMX.search(rest):  # another sort of file, which may be long
+        yield rest, b""
+        return
+    while block:
+        cuts = [0, *(match.start() for match in _UNIT_STARTS.finditer(rest) if match[1])]
+        yield from ((rest[start:stop], b"") for start, stop in pairwise(cuts) if start < stop)
+        block = stream.read(_BLOCK)
+        rest = rest[cuts[-1] :] + block
     ends = [0, *(match.end() for match in _UNIT_ENDS.finditer(rest) if match[1])]
     yield rest[: ends[-1]], rest[ends[-1] :]
 
