@@ -79,10 +79,9 @@ FILES = {
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold/{split}",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "gold_counts": "{root}/{dataset}/{system}/seed{seed}/gold_counts",
-    "comet_input": "{root}/{dataset}/{system}/seed{seed}/comet.input.json",
-    "comet_output": "{root}/{dataset}/{system}/seed{seed}/comet.output.json",
-    "comet_counts": "{root}/{dataset}/{system}/seed{seed}/comet",
-    "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
+    "metric_output": "{root}/{dataset}/{system}/seed{seed}/metrics/{metric}.output.json",
+    "metric_counts": "{root}/{dataset}/{system}/seed{seed}/metrics/{metric}",
+    "metric_scores": "{root}/{dataset}/{system}/seed{seed}/metrics/{metric}.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
     "all_runs": "{results}/runs.parquet",
@@ -103,7 +102,7 @@ FILES = {
 NO_OUTPUTS = {"features", "checkpoints", "attempts", "written", "results_lock"}
 """File types that are no output of a job: folders of outputs, what a job keeps for itself, records."""
 
-TEMPORARY = {"annotation_shard", "comet_input", "comet_output"}
+TEMPORARY = {"annotation_shard", "metric_output"}
 """File types that Snakemake deletes when they are no longer needed."""
 
 TABLES = {f"{name}_table": name for name in PLAIN_TABLES} | {
@@ -170,9 +169,8 @@ JOBS = {
     "score_contrasts": "{root}/{records}/{dataset}/{system}/seed{seed}.contrast.{split}",
     "score_tests": "{root}/{records}/{dataset}/{system}/seed{seed}.scores",
     "score_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold_scores",
-    "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
-    "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
-    "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
+    "run_metric": "{root}/{records}/{dataset}/{system}/seed{seed}.{metric}_output",
+    "score_metric": "{root}/{records}/{dataset}/{system}/seed{seed}.{metric}_scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
     "figure": "{results}/{records}/figures/{folder}{table}",
@@ -306,6 +304,7 @@ class Layout:
             "annotator": rf"(?!{SELECTION}/){NAME}",
             "other": NAME,
             "segmentation": r"(?:words|bpe)(?:_joint)?_\d+(?:_constituency)?",
+            "metric": NAME,
             "seed": r"\d+",
             "shard": r"\d+",
             "shards": r"\d+",

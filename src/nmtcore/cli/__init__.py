@@ -15,6 +15,7 @@ from nmtcore.cli.export import add_export
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.new import add_new
 from nmtcore.cli.parse import add_parse
+from nmtcore.cli.prompts import add_prompts
 from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
 from nmtcore.cli.score import add_score
@@ -82,4 +83,5 @@ def parser() -> argparse.ArgumentParser:
     add_check(commands)
     add_schema(commands)
     add_results(commands)
+    add_prompts(commands)
     return top

@@ -1,12 +1,12 @@
 """Inputs of the jobs that score runs, and of those that bring in translations made elsewhere; what the demo shows."""
 
-import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from nmtcore.annotation.models import candidate_paths, first_model_path
+from nmtcore.annotation.models import candidate_paths
+from nmtcore.config.metrics import command_metric, command_metric_names
 from nmtcore.config.project import Project, ProjectSettings
+from nmtcore.config.registry import own_config
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
@@ -65,13 +65,15 @@ def seed_scores(project: Project, *, root: str, dataset: str, system: str, score
     """
     scale, seeds = project.layout.scale(root), project.seeds(dataset, system)
     runs = [project.run(dataset, system, scale, seed) for seed in seeds]
-    if score != "comet" and score not in runs[0].scores:
+    if score in command_metric_names():
+        return [path_of_run(project, "metric_scores", run, metric=score) for run in runs]
+    if score not in runs[0].scores:
         raise UserError(
             f"{system} has no .{score} on {dataset}, only {', '.join(f'.{name}' for name in runs[0].scores)}: a metric "
             "must be among the `metrics` of the data set's `evaluation`; uas and gold.uas need a system that parses, "
             "and trees of a parser (`syntax: {source: {dependencies: NAME}}`) or of a treebank (a split gold_NAME)."
         )
-    file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
+    file_type = "gold_scores" if score == "gold.uas" else "scores"
     return [path_of_run(project, file_type, run) for run in runs]
 
 
@@ -117,41 +119,47 @@ def external_pattern(project: Project) -> str:
     return f"(?:{'|'.join(project.systems.external) or '(?!)'})"
 
 
-# COMET: its model, and an environment of its own
-
-_CHECKPOINT = "checkpoints/model.ckpt"
-_SETTINGS = "hparams.yaml"
+# Metrics that are commands: their models and environments
 
 
-def comet_checkpoint(settings: ProjectSettings) -> Path:
-    """Return the path of the checkpoint of COMET's model. Raises `UserError` if the model is in none of the folders."""
-    name = settings.comet.model
-    folder = first_model_path(name, settings.model_folders, holds=_CHECKPOINT)
-    if folder is None or not (folder / _SETTINGS).is_file():
+def metric_made_from(*, metric: str) -> dict[str, Any]:
+    """Return what the scores of a metric that is a command depend on. Raises `UserError` if there is none."""
+    names = command_metric_names()
+    where = "the target"
+    return command_metric(choose(metric, names, noun="metric that is a command", where=where)).made_from
+
+
+def metric_model(settings: ProjectSettings, metric: str) -> str:
+    """Return the path of a metric's model; empty if it needs none, or if the model is in none of the folders."""
+    name = command_metric(metric).settings.model
+    paths = candidate_paths(name, settings.model_folders) if name else []
+    return next((str(path.resolve()) for path in paths if path.exists()), "")
+
+
+def conda_file(metric: str) -> str | None:
+    """Return the file of a metric's environment that Snakemake makes by conda; None if it is another one."""
+    environment = command_metric(metric).environment
+    return str(environment) if environment is not None and environment.suffix in (".yaml", ".yml") else None
+
+
+def metric_obstacles(settings: ProjectSettings, metric: str, *, with_conda: bool) -> list[str]:
+    """Return one sentence for each thing that a metric lacks; `with_conda`: whether jobs run in conda environments."""
+    found, sentences = command_metric(metric), []
+    if (name := found.settings.model) and not metric_model(settings, metric):
         searched = ", ".join(map(str, candidate_paths(name, settings.model_folders)))
-        raise UserError(
-            f"There is no COMET model '{name}' (a folder that holds {_SETTINGS} and {_CHECKPOINT}): looked for it at "
-            f"{searched}. Put the files of huggingface.co/Unbabel/{name} at one of these places, or name another "
-            "model: --config 'comet={model: NAME}'."
-        )
-    return folder / _CHECKPOINT
-
-
-def comet_obstacles(settings: ProjectSettings, *, with_conda: bool) -> list[str]:
-    """Return one sentence for each thing that COMET lacks; `with_conda` says whether jobs run in conda environments."""
-    sentences = []
-    try:
-        comet_checkpoint(settings)
-    except UserError as error:
-        sentences.append(str(error))
-    python = settings.comet.python
-    if python is None and not with_conda:
-        sentences.append(
-            "COMET needs an environment of its own: add --software-deployment-method conda, or name the Python of an "
-            "environment that has unbabel-comet: --config 'comet={python: /my/comet/bin/python}'."
-        )
-    if python is not None and shutil.which(python) is None:
-        sentences.append(f"comet.python in config.yaml: there is no program {python}; name a Python interpreter.")
+        sentences.append(f"{found.where}: there is no model '{name}': looked for it at {searched}. Put it there.")
+    if conda_file(metric):
+        missing = None if found.environment.is_file() else "file"
+        if not with_conda:
+            own = f"write `environment: FOLDER` into {own_config() / 'metrics' / metric}.yaml, the folder of one that"
+            sentences.append(
+                f"{found.where}: {metric} needs an environment of its own: add --software-deployment-method conda, or "
+                f"{own} has what {found.environment.name} lists."
+            )
+    else:
+        missing = None if found.environment is None or (found.environment / "bin").is_dir() else "folder with bin/"
+    if missing:
+        sentences.append(f"{found.where}: environment: there is no {missing} at {found.environment}: correct the path.")
     return sentences
 
 
