@@ -87,15 +87,14 @@ rule run_metric:
         gpu=min(GPUS, 1),
         # Where programs and models are changes no scores, so these are no parameters.
         python=sys.executable,
-        model=lambda wildcards: metric_model(SETTINGS, wildcards.metric),
+        model=lambda wildcards: metric_model(SETTINGS, wildcards.metric) or "-",
         device=SETTINGS.device,
     params:
         made_from=planned(metric_made_from),
     shell:
         ON_SLOT
         + "{resources.python:q} -P -m nmtcore.evaluation.outside {wildcards.metric} {output:q}"
-        " --model={resources.model:q} --device {resources.device}"
-        " --hypotheses {input.hypotheses:q} --pairs {input.pairs:q} > {log:q} 2>&1"
+        " {resources.model:q} {resources.device} {input.hypotheses:q} {input.pairs:q} > {log:q} 2>&1"
         " || (tail -n 1 {log:q} >&2; exit 1)"
 
 

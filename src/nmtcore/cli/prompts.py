@@ -8,7 +8,6 @@ from pathlib import Path
 
 from nmtcore.cli.options import folder_path
 from nmtcore.cli.streams import write_output
-from nmtcore.errors import explain_os_errors
 
 _HELP = "Write the sentences of a test as prompts for an LLM, or its answers as translations: nmtcore prompts DATASET"
 _DETAILS = (
@@ -22,12 +21,9 @@ def add_prompts(commands: argparse._SubParsersAction) -> None:
     command = commands.add_parser("prompts", help=_HELP, description=f"{_HELP}. {_DETAILS}")
     command.set_defaults(run=_run_prompts)
     command.add_argument("test", metavar="DATASET", help="a data set (its main test), or DATASET/SPLIT")
-    command.add_argument(
-        "--folder", type=folder_path, default=Path(), help="working folder, with config/ in it [the current folder]"
-    )
-    command.add_argument(
-        "--trees", choices=["conllu", "brackets"], help="the trees of the sources: dependencies, or constituents"
-    )
+    folder_help = "working folder, with config/ in it [the current folder]"
+    command.add_argument("--folder", type=folder_path, default=Path(), help=folder_help)
+    command.add_argument("--trees", choices=["conllu", "brackets"], help="add dependencies, or constituents")
     command.add_argument("--prompt", metavar="TEXT", help="the prompt, in which {source} and {tree} are replaced")
     command.add_argument("--answers", metavar="FILE", type=Path, help="print the translations in this file")
 
@@ -35,19 +31,19 @@ def add_prompts(commands: argparse._SubParsersAction) -> None:
 def _run_prompts(chosen: argparse.Namespace) -> None:
     from nmtcore.config.project import project_of_folder
     from nmtcore.config.typed import choose
+    from nmtcore.errors import explain_os_errors
     from nmtcore.evaluation.prompts import prompts, translations_of
 
-    answers = chosen.answers and chosen.answers.resolve()
+    answers, notes = chosen.answers and chosen.answers.absolute(), []
     with explain_os_errors(chosen.folder), chdir(chosen.folder):
         project = project_of_folder(Path())
         name, _, split = chosen.test.partition("/")
         dataset = project.dataset(name)
         split = choose(split or dataset.main_test, dataset.splits, noun="split", where=name)
         if answers is None:
-            rows = prompts(project, dataset, split, trees=chosen.trees, prompt=chosen.prompt)
-            lines, notes = [json.dumps(row, ensure_ascii=False) for row in rows], []
+            rows = prompts(project, name, split, trees=chosen.trees, prompt=chosen.prompt)
+            lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         else:
-            lines, notes = translations_of(project, dataset, split, answers)
-    for note in notes:
-        print(note, file=sys.stderr)
+            lines, notes = translations_of(project, name, split, answers)
+    print(*notes, sep="\n", end="\n" * bool(notes), file=sys.stderr)
     write_output("".join(f"{line}\n" for line in lines))

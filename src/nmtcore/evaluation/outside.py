@@ -1,11 +1,10 @@
 """Scores by metrics that are commands: a process of the workflow, which calls one in the environment of its job.
 
-Call: python -m nmtcore.evaluation.outside METRIC OUTPUT --model PATH --device DEVICE --hypotheses FOLDER... --pairs
-FILE... . The folders and files are those of a run's tests, in the same order. The output is a JSON file with the
+Call: python -m nmtcore.evaluation.outside METRIC OUTPUT MODEL DEVICE FOLDER... FILE... . The folders have the
+translations of a run's tests, the files the pairs of these, in the same order. The output is a JSON file with the
 `signature` that the command wrote, or an empty one, and `scores`, a number per sentence of all tests.
 """
 
-import argparse
 import json
 import math
 import os
@@ -17,7 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.config.metrics import CommandMetric, command_metric
+from nmtcore.config.files import REPOSITORY
+from nmtcore.config.metrics import command_metric, metric_file
+from nmtcore.config.registry import own_config
 from nmtcore.errors import UserError, quoted
 from nmtcore.evaluation.scores import output_files, read_translations
 from nmtcore.evaluation.subsets import read_translated
@@ -30,48 +31,48 @@ def sentence_table(hypotheses: Sequence[Path], pairs: Sequence[Path]) -> Iterato
         files = output_files(folder)
         translations, references = read_translations(files.translations, files.references)
         sources = read_translated(corpus, "source", sentences=len(references))
-        for source, translation, reference in zip(sources, translations, references, strict=True):
-            yield {"source": source, "translation": translation, "reference": reference}
+        for texts in zip(sources, translations, references, strict=True):
+            yield dict(zip(("source", "translation", "reference"), texts, strict=True))
 
 
-def score_by_command(
-    metric: CommandMetric, sentences: Sequence[dict[str, str]], *, model: str, device: str
-) -> dict[str, Any]:
+def score_by_command(name: str, sentences: Sequence[dict[str, str]], *, model: str, device: str) -> dict[str, Any]:
     """Call a metric for some sentences; return its `signature` and `scores`. Its messages go to standard error.
 
     Raises `UserError` if it fails, or does not write one finite number for each sentence.
     """
-    command = metric.settings.command.replace("{model}", shlex.quote(model)).replace("{device}", device)
-    environment = dict(os.environ)
-    if metric.environment is not None and metric.environment.is_dir():
-        environment["PATH"] = f"{metric.environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    last = ""
+    metric, last = command_metric(name), ""
+    command = metric.command.replace("{device}", device)
+    for key, path in (("{model}", model), ("{repository}", str(REPOSITORY))):
+        command = command.replace(key, shlex.quote(path))
+    search = f"{metric.environment}/bin{os.pathsep}" if metric.environment else ""  # of conda's file, there is none
+    environment = os.environ | {"PATH": search + os.environ["PATH"]}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as table, tempfile.TemporaryFile() as numbers:
         table.writelines(json.dumps(sentence, ensure_ascii=False) + "\n" for sentence in sentences)
         table.seek(0)
-        streams = {"stdin": table, "stdout": numbers, "stderr": subprocess.PIPE}
+        options = {"stdin": table, "stdout": numbers, "stderr": subprocess.PIPE, "errors": "replace"}
         call = ["bash", "-o", "pipefail", "-c", command]
-        with subprocess.Popen(call, cwd=metric.folder, env=environment, **streams, errors="replace") as process:
+        with subprocess.Popen(call, cwd=own_config(), env=environment, **options) as process:
             for line in process.stderr:
                 print(line, end="", file=sys.stderr, flush=True)
                 last = line.strip() or last
         if process.returncode:
-            said = f" and said last: {last}" if last else ""
-            raise UserError(f"{metric.where}: the command ended with status {process.returncode}{said}")
+            said = f" and said last: {last}" if last else f": try it by hand in the folder {own_config()}."
+            raise UserError(f"{metric_file(name)}: the command ended with status {process.returncode}{said}")
         numbers.seek(0)
         lines = numbers.read().decode("utf-8", "replace").splitlines()
     signature = next((line[1:].strip() for line in lines if line.startswith("#")), "")
-    return {"signature": signature, "scores": read_numbers(lines, count=len(sentences), where=metric.where)}
+    return {"signature": signature, "scores": read_numbers(lines, count=len(sentences), where=metric_file(name))}
 
 
-def read_numbers(lines: Sequence[str], *, count: int, where: str) -> list[float]:
+def read_numbers(lines: Sequence[str], *, count: int, where: Path) -> list[float]:
     """Read a number per line, without those that begin with #. Raises `UserError` if they are not `count` finite ones.
 
     `where` is the file that has the command.
     """
-    scored = [(number, line) for number, line in enumerate(lines, 1) if not line.startswith("#")]
     values = []
-    for number, line in scored:
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            continue
         try:
             values.append(float(line))
         except ValueError:
@@ -89,23 +90,10 @@ def read_numbers(lines: Sequence[str], *, count: int, where: str) -> list[float]
     return values
 
 
-def main() -> None:
-    """Score the tests of a run, as the module says."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("metric", type=command_metric)
-    parser.add_argument("output", type=Path)
-    parser.add_argument("--model")
-    parser.add_argument("--device")
-    parser.add_argument("--hypotheses", nargs="+", type=Path)
-    parser.add_argument("--pairs", nargs="+", type=Path)
-    chosen = parser.parse_args()
+if __name__ == "__main__":
+    name, output, model, device, *paths = sys.argv[1:]
+    tests = [list(map(Path, paths[half:][: len(paths) // 2])) for half in (0, len(paths) // 2)]
     try:
-        sentences = list(sentence_table(chosen.hypotheses, chosen.pairs))
-        scored = score_by_command(chosen.metric, sentences, model=chosen.model, device=chosen.device)
-        write_json(chosen.output, scored)
+        write_json(output, score_by_command(name, list(sentence_table(*tests)), model=model, device=device))
     except UserError as error:
         sys.exit(str(error))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,12 +1,12 @@
 """Inputs of the jobs that score runs, and of those that bring in translations made elsewhere; what the demo shows."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from nmtcore.annotation.models import candidate_paths
-from nmtcore.config.metrics import command_metric, command_metric_names
+from nmtcore.config.metrics import command_metric, command_metric_names, metric_file
 from nmtcore.config.project import Project, ProjectSettings
-from nmtcore.config.registry import own_config
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
@@ -124,14 +124,13 @@ def external_pattern(project: Project) -> str:
 
 def metric_made_from(*, metric: str) -> dict[str, Any]:
     """Return what the scores of a metric that is a command depend on. Raises `UserError` if there is none."""
-    names = command_metric_names()
-    where = "the target"
-    return command_metric(choose(metric, names, noun="metric that is a command", where=where)).made_from
+    choose(metric, command_metric_names(), noun="metric that is a command", where="the target")
+    return command_metric(metric).made_from
 
 
 def metric_model(settings: ProjectSettings, metric: str) -> str:
     """Return the path of a metric's model; empty if it needs none, or if the model is in none of the folders."""
-    name = command_metric(metric).settings.model
+    name = command_metric(metric).model
     paths = candidate_paths(name, settings.model_folders) if name else []
     return next((str(path.resolve()) for path in paths if path.exists()), "")
 
@@ -139,28 +138,24 @@ def metric_model(settings: ProjectSettings, metric: str) -> str:
 def conda_file(metric: str) -> str | None:
     """Return the file of a metric's environment that Snakemake makes by conda; None if it is another one."""
     environment = command_metric(metric).environment
-    return str(environment) if environment is not None and environment.suffix in (".yaml", ".yml") else None
+    return environment if environment and environment.endswith((".yaml", ".yml")) else None
 
 
 def metric_obstacles(settings: ProjectSettings, metric: str, *, with_conda: bool) -> list[str]:
     """Return one sentence for each thing that a metric lacks; `with_conda`: whether jobs run in conda environments."""
-    found, sentences = command_metric(metric), []
-    if (name := found.settings.model) and not metric_model(settings, metric):
+    name, environment = command_metric(metric).model, command_metric(metric).environment
+    sentences = []
+    if name and not metric_model(settings, metric):
         searched = ", ".join(map(str, candidate_paths(name, settings.model_folders)))
-        sentences.append(f"{found.where}: there is no model '{name}': looked for it at {searched}. Put it there.")
-    if conda_file(metric):
-        missing = None if found.environment.is_file() else "file"
-        if not with_conda:
-            own = f"write `environment: FOLDER` into {own_config() / 'metrics' / metric}.yaml, the folder of one that"
-            sentences.append(
-                f"{found.where}: {metric} needs an environment of its own: add --software-deployment-method conda, or "
-                f"{own} has what {found.environment.name} lists."
-            )
-    else:
-        missing = None if found.environment is None or (found.environment / "bin").is_dir() else "folder with bin/"
-    if missing:
-        sentences.append(f"{found.where}: environment: there is no {missing} at {found.environment}: correct the path.")
-    return sentences
+        sentences.append(f"there is no model '{name}': looked for it at {searched}. Put it at one of these places.")
+    if conda_file(metric) and not with_conda:
+        sentences.append(
+            f"{metric} needs an environment of its own: add --software-deployment-method conda, or write `environment: "
+            f"FOLDER` into this file, where the folder is a venv that has what {environment} lists."
+        )
+    if environment and not Path(environment if conda_file(metric) else f"{environment}/bin").exists():
+        sentences.append(f"environment: there is none at {environment}: name a YAML file, or a folder with bin/ in it.")
+    return [f"{metric_file(metric)}: {sentence}" for sentence in sentences]
 
 
 # The demo

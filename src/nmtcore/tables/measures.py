@@ -173,7 +173,7 @@ def measure_named(name: str) -> Measure | None:
     if name in MEASURES:
         return MEASURES[name]
     if (metric := command_metric(name)) is not None:
-        return _translations(name, metric.label, digits=metric.settings.digits, metric=name)
+        return _translations(name, metric.label, digits=metric.digits, metric=name)
     return _translations(name, name) if has_own("metrics", name) else None
 
 
@@ -194,7 +194,7 @@ def is_of_translations(name: str) -> bool:
 def as_gain(name: str, delta: float, low: float, high: float) -> tuple[float, float, float]:
     """Return a difference and its interval as a gain: with the other sign if lower values of the measure are better."""
     metric = command_metric(name)
-    return (delta, low, high) if metric is None or metric.settings.higher_is_better else (-delta, -high, -low)
+    return (delta, low, high) if metric is None or metric.higher_is_better else (-delta, -high, -low)
 
 
 def measure_label(name: str) -> str:
