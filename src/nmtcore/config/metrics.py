@@ -12,7 +12,7 @@ from nmtcore.config.datasets import check_model_name
 from nmtcore.config.files import REPOSITORY, read_yaml, yaml_files
 from nmtcore.config.registry import has_own, own_config
 from nmtcore.config.training import METRIC_NAMES
-from nmtcore.config.typed import Amount, Positive, build, plain, settings_class
+from nmtcore.config.typed import Amount, Positive, build, settings_class
 from nmtcore.layout import NAME, SCORES
 
 MAX_BYTES = 1_000_000
@@ -58,13 +58,13 @@ class CommandMetricSettings:
         return {"command": self.command, "model": self.model, "times": self.times, "files": files}
 
 
-COMET = CommandMetricSettings(
-    label="COMET",
-    command="python {repository}/workflow/scripts/run_comet.py {model} --device {device}",
-    environment=str(REPOSITORY / "envs/comet.yaml"),
-    model="wmt22-comet-da",
-    times=100.0,
-)
+COMET = {
+    "label": "COMET",
+    "command": "python {repository}/workflow/scripts/run_comet.py {model} --device {device}",
+    "environment": str(REPOSITORY / "envs/comet.yaml"),
+    "model": "wmt22-comet-da",
+    "times": 100.0,
+}
 """COMET; a file comet.yaml of the user's own changes some of its keys."""
 
 TAKEN = {"chrf", "length_ratio", "sentences", *METRIC_NAMES, *SCORES} - {"comet"}
@@ -78,8 +78,8 @@ def metric_file(name: str) -> Path:
 
 def command_metric_names() -> list[str]:
     """List the names of the metrics that are commands, sorted."""
-    own = (name for name in yaml_files(own_config() / "metrics") if re.fullmatch(NAME, name) and name not in TAKEN)
-    return sorted({"comet", *(name for name in own if not has_own("metrics", name))})
+    names = (name for name in yaml_files(own_config() / "metrics") if re.fullmatch(NAME, name) and name not in TAKEN)
+    return sorted({"comet", *(name for name in names if not has_own("metrics", name))})
 
 
 def command_metric(name: str) -> CommandMetricSettings | None:
@@ -95,7 +95,7 @@ def command_metric(name: str) -> CommandMetricSettings | None:
 
 @functools.lru_cache
 def _read(name: str, path: Path, state: tuple[int, int] | None) -> CommandMetricSettings:
-    values = {**(plain(COMET) if name == "comet" else {}), **(read_yaml(path) if state else {})}
+    values = {**(COMET if name == "comet" else {}), **(read_yaml(path) if state else {})}
     metric = build(CommandMetricSettings, values, where=str(path))
     environment = metric.environment and os.path.abspath(path.parents[1] / os.path.expanduser(metric.environment))
     arrow = "" if metric.higher_is_better else " ↓"
