@@ -11,7 +11,17 @@ from pathlib import Path
 START = {"docs/index.md": "index", "README.md": "first-steps", "docs/tour.ipynb": "tour"}
 """The first pages: file and address."""
 
-HOW_TO = ("training", "component", "annotator", "filter", "metric", "table", "serve-elsewhere", "batch")
+HOW_TO = (
+    "training",
+    "component",
+    "annotator",
+    "filter",
+    "metric",
+    "command-metric",
+    "table",
+    "serve-elsewhere",
+    "batch",
+)
 """Files of docs/how-to/, in the order of the menu; others that are there follow them, and last `OWN_PAPER`."""
 
 OWN_PAPER = "own-paper"

@@ -97,9 +97,9 @@ def test_a_file_is_a_metric_of_its_name(write_metric):
     assert (comet.command, comet.environment) == (COMET["command"], str(Path("venv").absolute()))
     for values, sentence in (
         ({"comand": "cat"}, r"mine.yaml:1: unknown key 'comand'. Did you mean command\?"),
-        ({"command": "cat {model}"}, r"a command with {model} needs a model"),
-        ({"command": "cat", "model": "m"}, r"a model needs {model} in the command"),
-        ({"command": "cat {model}", "model": "../m"}, r"a model is a plain name"),
+        ({"command": "cat {model}"}, r"a command with {model} needs model_name"),
+        ({"command": "cat", "model_name": "m"}, r"model_name needs {model} in the command"),
+        ({"command": "cat {model}", "model_name": "../m"}, r"a model is a plain name"),
         ({"command": "cat", "times": 0}, r"mine.yaml:2: times must be above 0"),
     ):
         write_metric(**values)

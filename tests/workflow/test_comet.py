@@ -95,7 +95,7 @@ def test_segment_scores_and_their_means(workplace):
 
 
 def test_what_is_missing_is_said_before_anything_runs(workplace):
-    write_comet(workplace, model="absent")
+    write_comet(workplace, model_name="absent")
     absent = workplace.call("-n", "-F", TARGET, settings=SETTINGS)
     assert absent.code == 1
     assert (
@@ -105,7 +105,7 @@ def test_what_is_missing_is_said_before_anything_runs(workplace):
 
 
 def test_a_model_that_cannot_be_loaded_is_explained(workplace):
-    write_comet(workplace, model="broken")
+    write_comet(workplace, model_name="broken")
     failed = workplace.call("--cores", "1", TARGET, settings=SETTINGS)
     assert failed.code == 1
     assert not failed.rules & {"train_model", "translate_split", "score_tests"}

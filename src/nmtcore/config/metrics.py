@@ -32,7 +32,7 @@ class CommandMetricSettings:
     environment: str | None = None
     """A conda environment's YAML file, which Snakemake makes, or the folder of an environment that has been made (venv,
     conda), relative to `config`; null: that of Snakemake."""
-    model: str | None = None
+    model_name: str | None = None
     """Name of a model: a file or folder in one of `models` of config.yaml, whose path replaces {model}."""
     times: Positive = 1.0
     """What scores are multiplied by: 100 shows those between 0 and 1 in percent."""
@@ -42,10 +42,10 @@ class CommandMetricSettings:
     """Whether a higher score is a better one."""
 
     def __post_init__(self) -> None:
-        if self.model is not None:
-            check_model_name(self.model)
-        if (self.model is None) == ("{model}" in self.command):
-            raise ValueError("a command with {model} needs a model, and a model needs {model} in the command")
+        if self.model_name is not None:
+            check_model_name(self.model_name)
+        if (self.model_name is None) == ("{model}" in self.command):
+            raise ValueError("a command with {model} needs model_name, and model_name needs {model} in the command")
 
     @property
     def made_from(self) -> dict[str, Any]:
@@ -55,14 +55,14 @@ class CommandMetricSettings:
             path = own_config() / word
             if path.is_file() and path.stat().st_size <= MAX_BYTES:
                 files[word] = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        return {"command": self.command, "model": self.model, "times": self.times, "files": files}
+        return {"command": self.command, "model_name": self.model_name, "times": self.times, "files": files}
 
 
 COMET = {
     "label": "COMET",
     "command": "python {repository}/workflow/scripts/run_comet.py {model} --device {device}",
     "environment": str(REPOSITORY / "envs/comet.yaml"),
-    "model": "wmt22-comet-da",
+    "model_name": "wmt22-comet-da",
     "times": 100.0,
 }
 """COMET; a file comet.yaml of the user's own changes some of its keys."""

@@ -130,7 +130,7 @@ def metric_made_from(*, metric: str) -> dict[str, Any]:
 
 def metric_model(settings: ProjectSettings, metric: str) -> str:
     """Return the path of a metric's model; empty if it needs none, or if the model is in none of the folders."""
-    name = command_metric(metric).model
+    name = command_metric(metric).model_name
     paths = candidate_paths(name, settings.model_folders) if name else []
     return next((str(path.resolve()) for path in paths if path.exists()), "")
 
@@ -143,7 +143,7 @@ def conda_file(metric: str) -> str | None:
 
 def metric_obstacles(settings: ProjectSettings, metric: str, *, with_conda: bool) -> list[str]:
     """Return one sentence for each thing that a metric lacks; `with_conda`: whether jobs run in conda environments."""
-    name, environment = command_metric(metric).model, command_metric(metric).environment
+    name, environment = command_metric(metric).model_name, command_metric(metric).environment
     sentences = []
     if name and not metric_model(settings, metric):
         searched = ", ".join(map(str, candidate_paths(name, settings.model_folders)))
