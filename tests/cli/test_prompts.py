@@ -71,7 +71,9 @@ def test_answers_come_back_to_the_lines_of_their_ids(folder):
 
 def test_answers_become_tokens_where_tokens_are_scored(folder):
     (folder / "config/datasets").mkdir(parents=True)
-    (folder / "config/datasets/tokens.yaml").write_text("{extends: demo_en2de, evaluation: {text: tokens}}")
+    (folder / "config/datasets/tokens.yaml").write_text(
+        "{extends: demo_en2de, words: moses, evaluation: {text: tokens}}"
+    )
     (folder / "results/demo_en2de").rename(folder / "results/tokens")
     output, _ = answered(folder, *({"id": id, "translation": "Ja, gut."} for id in IDS), test="tokens")
     assert output.splitlines()[0] == "Ja , gut ."
