@@ -159,11 +159,13 @@ def test_jobs_on_a_card_are_counted_where_there_are_slots(tmp_path, monkeypatch)
     end(other)
 
 
-def test_another_program_sees_and_holds_its_slot_alone(tmp_path):
-    """As COMET's, which is not of this package."""
-    program = "import os, sys; print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); sys.stdin.readline()"
+def test_a_process_sees_and_holds_its_slot_alone(tmp_path):
+    program = (
+        "import os, sys; from nmtcore.gpus import use_gpus; use_gpus(1, log=lambda line: print(line, file=sys.stderr, "
+        "flush=True)); print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); sys.stdin.readline()"
+    )
     environment = os.environ | {"LD_LIBRARY_PATH": str(make_library(tmp_path, 2)), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-P", "-m", "nmtcore.gpus", sys.executable, "-c", program]
+    command = [sys.executable, "-P", "-c", program]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     slots = environment | {JOBS_PER_GPU: "1"}
     started = [subprocess.Popen(command, env=slots, **pipes) for _ in range(3)]

@@ -1,6 +1,5 @@
 # Translations made elsewhere; scores of a run, also by commands in environments of their own (COMET), and its manifest;
 # summaries of a system over its seeds; what the demo shows.
-import shlex
 import sys
 
 from nmtcore.config.stages import ScoringSettings
@@ -19,6 +18,7 @@ from nmtcore.planning.evaluation import (
     translation_file,
     translation_folders,
     tree_files,
+    uses_device,
 )
 
 
@@ -68,10 +68,6 @@ rule score_gold:
         "../scripts/score_gold.py"
 
 
-# Its program, which is not of this package, gets its slot of a GPU from another one.
-ON_SLOT = f"{shlex.quote(sys.executable)} -P -m nmtcore.gpus " if GPUS else ""
-
-
 rule run_metric:
     input:
         hypotheses=planned(translation_folders),
@@ -84,7 +80,7 @@ rule run_metric:
     resources:
         mem_mb=16000,
         runtime=240,
-        gpu=min(GPUS, 1),
+        gpu=lambda wildcards: min(GPUS, 1) * uses_device(wildcards.metric),
         # Where programs and models are changes no scores, so these are no parameters.
         python=sys.executable,
         model=lambda wildcards: metric_model(SETTINGS, wildcards.metric) or "-",
@@ -92,9 +88,8 @@ rule run_metric:
     params:
         made_from=planned(metric_made_from),
     shell:
-        ON_SLOT
-        + "{resources.python:q} -P -m nmtcore.evaluation.outside {wildcards.metric} {output:q}"
-        " {resources.model:q} {resources.device} {input.hypotheses:q} {input.pairs:q} > {log:q} 2>&1"
+        "{resources.python:q} -P -m nmtcore.evaluation.outside {wildcards.metric} {output:q}"
+        " {resources.model:q} {resources.device} {resources.gpu} {input.hypotheses:q} {input.pairs:q} > {log:q} 2>&1"
         " || (tail -n 1 {log:q} >&2; exit 1)"
 
 

@@ -1,8 +1,9 @@
 """Scores by metrics that are commands: a process of the workflow, which calls one in the environment of its job.
 
-Call: python -m nmtcore.evaluation.outside METRIC OUTPUT MODEL DEVICE FOLDER... FILE... . The folders have the
-translations of a run's tests, the files the pairs of these, in the same order. The output is a JSON file with the
-`signature` that the command wrote, or an empty one, and `scores`, a number per sentence of all tests.
+Call: python -m nmtcore.evaluation.outside METRIC OUTPUT MODEL DEVICE SLOTS FOLDER... FILE... . The slots are those of
+GPUs (`nmtcore.gpus`). The folders have the translations of a run's tests, the files the pairs of these, in the same
+order. The output is a JSON file with the `signature` that the command wrote, or an empty one, and `scores`, a number
+per sentence of all tests.
 """
 
 import json
@@ -23,6 +24,7 @@ from nmtcore.errors import UserError, quoted
 from nmtcore.evaluation.scores import output_files, read_translations
 from nmtcore.evaluation.subsets import read_translated
 from nmtcore.files import write_json
+from nmtcore.gpus import use_gpus
 
 
 def sentence_table(hypotheses: Sequence[Path], pairs: Sequence[Path]) -> Iterator[dict[str, str]]:
@@ -50,13 +52,13 @@ def score_by_command(name: str, sentences: Sequence[dict[str, str]], *, model: s
         table.writelines(json.dumps(sentence, ensure_ascii=False) + "\n" for sentence in sentences)
         table.seek(0)
         options = {"stdin": table, "stdout": numbers, "stderr": subprocess.PIPE, "errors": "replace"}
-        call = ["bash", "-o", "pipefail", "-c", command]
-        with subprocess.Popen(call, cwd=own_config(), env=environment, **options) as process:
+        call, folder = ["bash", "-o", "pipefail", "-c", command], own_config()
+        with subprocess.Popen(call, cwd=folder if folder.is_dir() else None, env=environment, **options) as process:
             for line in process.stderr:
                 print(line, end="", file=sys.stderr, flush=True)
                 last = line.strip() or last
         if process.returncode:
-            said = f" and said last: {last}" if last else f": try it by hand in the folder {own_config()}."
+            said = f" and said last: {last}" if last else f": try it by hand in the folder {folder}."
             raise UserError(f"{metric_file(name)}: the command ended with status {process.returncode}{said}")
         numbers.seek(0)
         lines = numbers.read().decode("utf-8", "replace").splitlines()
@@ -91,7 +93,8 @@ def read_numbers(lines: Sequence[str], *, count: int, where: Path) -> list[float
 
 
 if __name__ == "__main__":
-    name, output, model, device, *paths = sys.argv[1:]
+    name, output, model, device, slots, *paths = sys.argv[1:]
+    use_gpus(int(slots), log=lambda line: print(line, file=sys.stderr, flush=True))
     tests = [list(map(Path, paths[half:][: len(paths) // 2])) for half in (0, len(paths) // 2)]
     try:
         write_json(output, score_by_command(name, list(sentence_table(*tests)), model=model, device=device))
