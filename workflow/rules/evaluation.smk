@@ -2,6 +2,7 @@
 # summaries of a system over its seeds; what the demo shows.
 import sys
 
+from nmtcore.config.metrics import command_metric
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.evaluation import (
     conda_file,
@@ -18,7 +19,6 @@ from nmtcore.planning.evaluation import (
     translation_file,
     translation_folders,
     tree_files,
-    uses_device,
 )
 
 
@@ -80,7 +80,9 @@ rule run_metric:
     resources:
         mem_mb=16000,
         runtime=240,
-        gpu=lambda wildcards: min(GPUS, 1) * uses_device(wildcards.metric),
+        gpu=lambda wildcards: min(
+            GPUS, "{device}" in command_metric(wildcards.metric).command
+        ),
         # Where programs and models are changes no scores, so these are no parameters.
         python=sys.executable,
         model=lambda wildcards: metric_model(SETTINGS, wildcards.metric) or "-",

@@ -135,11 +135,6 @@ def metric_model(settings: ProjectSettings, metric: str) -> str:
     return next((str(path.resolve()) for path in paths if path.exists()), "")
 
 
-def uses_device(metric: str) -> bool:
-    """Return whether a metric may use a GPU."""
-    return "{device}" in command_metric(metric).command
-
-
 def conda_file(metric: str) -> str | None:
     """Return the file of a metric's environment that Snakemake makes by conda; None if it is another one."""
     environment = command_metric(metric).environment
