@@ -149,11 +149,13 @@ def test_of_twenty_processes_none_takes_a_slot_of_another_and_all_end(tmp_path):
     assert [take(tmp_path, jobs=jobs, log=pytest.fail) for _ in range(3 * jobs)], "all slots are free again"
 
 
-def test_another_program_sees_and_holds_its_slot_alone(tmp_path):
-    """As COMET's, which is not of this package."""
-    program = "import os, sys; print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); sys.stdin.readline()"
+def test_a_process_sees_and_holds_its_slot_alone(tmp_path):
+    program = (
+        "import os, sys; from nmtcore.gpus import use_gpus; use_gpus(1, log=lambda line: print(line, file=sys.stderr, "
+        "flush=True)); print(os.environ['CUDA_VISIBLE_DEVICES'], flush=True); sys.stdin.readline()"
+    )
     environment = os.environ | {"LD_LIBRARY_PATH": str(make_library(tmp_path, 2)), "TMPDIR": str(tmp_path)}
-    command = [sys.executable, "-P", "-m", "nmtcore.gpus", sys.executable, "-c", program]
+    command = [sys.executable, "-P", "-c", program]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     slots = environment | {JOBS_PER_GPU: "1"}
     started = [subprocess.Popen(command, env=slots, **pipes) for _ in range(3)]

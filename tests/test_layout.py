@@ -37,6 +37,7 @@ VALUES = {
     "annotator": names.filter(lambda name: name != "selection"),
     "other": names,
     "segmentation": st.sampled_from(["bpe_joint_2000", "bpe_16000", "words_50000", "words_joint_7"]),
+    "metric": names,
     "seed": numbers,
     "shard": numbers,
     "shards": numbers,

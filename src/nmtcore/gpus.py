@@ -2,14 +2,13 @@
 
 Each GPU has as many slots as jobs may share it. A slot is a file, in a folder per user, that a job locks until it ends;
 the system frees the lock of a process that ends in whatever way. Where an executor gives jobs their GPUs, there are no
-slots. `python -m nmtcore.gpus COMMAND` runs another program on a slot.
+slots.
 """
 
 import ctypes
 import fcntl
 import os
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -165,10 +164,3 @@ def _slots(
             finally:
                 for slot in (slot for slots in free.values() for slot in slots if slot not in held):
                     os.close(slot)
-
-
-if __name__ == "__main__":
-    use_gpus(1, log=lambda line: print(line, file=sys.stderr, flush=True))
-    for slot in held:
-        os.set_inheritable(slot, True)
-    os.execvp(sys.argv[1], sys.argv[1:])

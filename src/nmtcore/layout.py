@@ -86,10 +86,9 @@ FILES = {
     "gold_parses": "{root}/{dataset}/{system}/seed{seed}/gold/{split}",
     "gold_scores": "{root}/{dataset}/{system}/seed{seed}/gold.json",
     "gold_counts": "{root}/{dataset}/{system}/seed{seed}/gold_counts",
-    "comet_input": "{root}/{dataset}/{system}/seed{seed}/comet.input.json",
-    "comet_output": "{root}/{dataset}/{system}/seed{seed}/comet.output.json",
-    "comet_counts": "{root}/{dataset}/{system}/seed{seed}/comet",
-    "comet_scores": "{root}/{dataset}/{system}/seed{seed}/comet.json",
+    "metric_output": "{root}/{dataset}/{system}/seed{seed}/metrics/{metric}.output.json",
+    "metric_counts": "{root}/{dataset}/{system}/seed{seed}/metrics/{metric}",
+    "metric_scores": "{root}/{dataset}/{system}/seed{seed}/metrics/{metric}.json",
     "manifest": "{root}/{dataset}/{system}/seed{seed}/manifest.json",
     "summary": "{root}/{dataset}/{system}.{score}",
     "choice": "{root}/{dataset}/choices/{table}",
@@ -111,7 +110,7 @@ FILES = {
 NO_OUTPUTS = {"features", "checkpoints", "attempts", "written", "results_lock"}
 """File types that are no output of a job: folders of outputs, what a job keeps for itself, records."""
 
-TEMPORARY = {"annotation_shard", "comet_input", "comet_output"}
+TEMPORARY = {"annotation_shard", "metric_output"}
 """File types that Snakemake deletes when they are no longer needed."""
 
 TABLES = {f"{name}_table": name for name in PLAIN_TABLES} | {
@@ -185,9 +184,8 @@ JOBS = {
     "score_dev": "{root}/{records}/{dataset}/{system}/seed{seed}.dev_scores",
     "score_choice": "{root}/{records}/{dataset}/choices/{table}",
     "score_gold": "{root}/{records}/{dataset}/{system}/seed{seed}.gold_scores",
-    "prepare_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_input",
-    "run_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_output",
-    "score_comet": "{root}/{records}/{dataset}/{system}/seed{seed}.comet_scores",
+    "run_metric": "{root}/{records}/{dataset}/{system}/seed{seed}.metrics.{metric}.output",
+    "score_metric": "{root}/{records}/{dataset}/{system}/seed{seed}.metrics.{metric}.scores",
     "summarise_seeds": "{root}/{records}/{dataset}/{system}.{score}",
     "index_runs": "{results}/{records}/runs",
     "figure": "{results}/{records}/figures/{folder}{table}",
@@ -323,6 +321,7 @@ class Layout:
             "other": NAME,
             "segmentation": r"(?:(?:words|bpe)(?:_joint)?_\d+(?:_constituency)?"
             r"|sentencepiece(?:_joint)?_\d+(?:_[A-Za-z0-9._-]+)?)",
+            "metric": NAME,
             "seed": r"\d+",
             "shard": r"\d+",
             "shards": r"\d+",

@@ -14,6 +14,7 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import FILTERS, FORMATS, AnnotatorModelSettings, CorpusSettings
 from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
 from nmtcore.config.features import TRANSFORMS
+from nmtcore.config.metrics import CommandMetricSettings
 from nmtcore.config.project import ProjectSettings
 from nmtcore.config.registry import PartOf, PartsOf, Registry
 from nmtcore.config.systems import (
@@ -34,6 +35,7 @@ FILES: dict[str, type] = {
     "config": ProjectSettings,
     "datasets": DatasetSettings,
     "corpora": CorpusSettings,
+    "metrics": CommandMetricSettings,
     "models": AnnotatorModelSettings,
     "published": PaperSettings,
     "recipes": RecipeSettings,
@@ -99,7 +101,7 @@ def file_schemas() -> dict[str, dict[str, Any]]:
 
 def _file_schema(name: str, cls: type) -> dict[str, Any]:
     """Return the schema of a kind of file; where a file may change another one, no key is required."""
-    is_part = name in ("datasets", "speeds", "systems")
+    is_part = name in ("datasets", "metrics", "speeds", "systems")
     schema = _schema(Annotated[dict[str, Any], PartOf(cls)] if is_part else cls)
     keys = {key: inner for key, inner in schema["properties"].items() if (cls, key) not in NOT_IN_FILES}
     if name == "datasets":

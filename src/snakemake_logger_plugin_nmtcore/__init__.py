@@ -25,7 +25,7 @@ LIVE = "NMTCORE_LIVE"
 """The environment variable by which jobs know that their log is shown, so that they print nothing elsewhere."""
 
 SPEAKING = {
-    *("read_split", "score_tests", "score_gold", "score_comet", "summarise_seeds"),
+    *("read_split", "score_tests", "score_gold", "score_metric", "summarise_seeds"),
     *("score_dev", "score_choice", "index_runs", "licence_table", "verify"),
 }
 """Rules whose log is shown when a job ends: scores, what reading found, files that are left out or damaged."""

@@ -16,7 +16,7 @@ TABLE = read_yaml(Path(__file__).with_name("defaults.yaml"))
 
 NOT_RECORDED = {
     "AnnotatorModelSettings", "AnnotatorSettings", "BelowScaleSettings", "Changes", "ChangesByBase",
-    "ChangesForRecurrent", "ChangesForTransformer", "CometSettings", "ComponentSettings",
+    "ChangesForRecurrent", "ChangesForTransformer", "CommandMetricSettings", "ComponentSettings",
     "DatasetSettings", "DeviceSpeeds", "EncoderHeadSettings", "ExternalSettings", "Feature", "FilterSettings",
     "FormatOptions", "JavaSettings", "Layout", "MachineSettings", "PairLabelsSettings",
     "ParserHeadSettings", "PathsSettings",

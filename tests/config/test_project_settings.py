@@ -7,7 +7,7 @@ import pytest
 import yaml
 from snakemake.cli import parse_config
 
-from nmtcore.config.project import CometSettings, MachineSettings, PathsSettings, ProjectSettings, read_project_settings
+from nmtcore.config.project import MachineSettings, PathsSettings, ProjectSettings, read_project_settings
 from nmtcore.errors import UserError
 from nmtcore.job import job_settings
 
@@ -24,7 +24,6 @@ EXAMPLES = {
     "http_hosts": ("[localhost:8000]", ("localhost:8000",)),
     "device": ("cpu", "cpu"),
     "gpus": ("2", 2),
-    "comet": ("{model: wmt20-comet-da, batch: 4}", CometSettings(model="wmt20-comet-da", batch=4)),
     "threads": ("4", 4),
     "machine": (
         "{compile: true, device_size: null, log_every: 5}",

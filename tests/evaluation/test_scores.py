@@ -1,9 +1,6 @@
-"""Scores computed from files of translations, references, parses and trees, and from what COMET wrote."""
+"""Scores computed from files of translations, references, parses and trees."""
 
-import json
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -18,15 +15,12 @@ from nmtcore.config.components import DiagonalParseSettings, HeadSelectionSettin
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.config.training import EvaluationSettings
-from nmtcore.errors import UserError
-from nmtcore.evaluation.counts import checksum_of_test, read_counts, stored_measures
+from nmtcore.evaluation.counts import read_counts, stored_measures
 from nmtcore.evaluation.metrics import METRICS
 from nmtcore.evaluation.scores import (
     make_output_files,
-    score_comet,
     score_gold,
     score_tests,
-    write_comet_input,
 )
 from nmtcore.evaluation.summary import write_summary
 from nmtcore.files import read_json, read_lines, write_json, write_lines
@@ -188,74 +182,3 @@ def test_the_metrics_of_a_data_set_are_scored_on_every_split(tmp_path: Path):
     summary = read_json(tmp_path / "s.ribes")["splits"]["dev"]
     assert summary["ribes"]["mean"] == scores["ribes"]["dev"]["ribes"]
     assert summary["ribes_signature"] == scores["ribes"]["dev"]["ribes_signature"]
-
-
-SPLITS = {"test": ["s0", "s2", "s3", "s4"], "dev": ["d0", "d1", "d2"]}
-"""Sources; the ids of the tests have a gap, and the scale leaves out the last sentence of each split."""
-
-
-def write_sources(folder: Path) -> dict:
-    for split, sources in SPLITS.items():
-        write_corpus(folder / f"{split}.parquet", [[s] for s in sources], ids=[int(s[1:]) for s in sources])
-        files = make_output_files(folder / "hypotheses" / split)
-        write_lines(files.translations, [f"mt {s}" for s in sources[:-1]])
-        write_lines(files.references, [f"ref {s}" for s in sources[:-1]])
-    corpora = {split: folder / f"{split}.parquet" for split in SPLITS}
-    return {"hypotheses": {split: folder / "hypotheses" / split for split in SPLITS}, "corpora": corpora}
-
-
-def comet(folder: Path, scores: list, **evaluation) -> list[str]:
-    run = run_settings(tests=("test", "dev"), evaluation=EvaluationSettings(**evaluation))
-    write_json(folder / "output.json", {"version": "9", "scores": scores})
-    outputs = {"counts": folder / "comet", "scores": folder / "comet.json", "output": folder / "output.json"}
-    hypotheses = write_sources(folder)["hypotheses"]
-    return score_comet(ScoringSettings.of_tests(run), model="m", hypotheses=hypotheses, **outputs)
-
-
-def test_the_sentences_of_all_splits_are_written_one_after_the_other(tmp_path: Path):
-    paths = write_sources(tmp_path)
-    model = {"checkpoint": tmp_path / "m.ckpt", "batch": 3, "device": "cpu"}
-    write_comet_input(**paths, **model, output=tmp_path / "input.json")
-    task = read_json(tmp_path / "input.json")
-    names = ["s0", "s2", "s3", "d0", "d1"]
-    assert task.pop("sentences") == [{"src": s, "mt": f"mt {s}", "ref": f"ref {s}"} for s in names]
-    assert task == {**model, "checkpoint": str(tmp_path / "m.ckpt")}
-    write_lines(tmp_path / "hypotheses/dev/translations.txt", ["one", "two", "three"])
-    with pytest.raises(UserError, match=r"dev/translations\.txt has 3 lines, but .*dev/references\.txt has 2: delete"):
-        write_comet_input(**paths, **model, output=tmp_path / "input.json")
-
-
-def test_scores_are_divided_among_the_splits(tmp_path: Path):
-    lines = comet(tmp_path, [0.5, 0.25, 1.5, -0.5, 0.125], text="tokens")
-    assert lines == [f"{tmp_path} test: COMET 75.0 (3 sentences)"]
-    counts = read_counts(tmp_path / "comet/test.parquet", "comet")
-    assert counts.counts_BF.tolist() == [[0.5, 1], [0.25, 1], [1.5, 1]]
-    assert counts.test == checksum_of_test(f"ref {source}" for source in SPLITS["test"][:-1])
-    scores = read_json(tmp_path / "comet.json")["comet"]
-    signature = "COMET|model:m|version:9|text:tokens"
-    assert scores["dev"] == {"comet": pytest.approx(-18.75), "comet_signature": signature, "sentences": 2}
-    assert read_counts(tmp_path / "comet/dev.parquet", "comet").signature == signature
-
-
-@pytest.mark.parametrize(
-    ("scores", "sentence"),
-    [
-        ([0.5] * 4, r"output\.json has 4 scores for 5 sentences"),
-        ([0.5, 0.5, float("nan"), 0.5, 0.5], "the score of sentence 2 is nan, not a number"),
-    ],
-)
-def test_scores_that_are_missing_are_refused(tmp_path: Path, scores, sentence):
-    with pytest.raises(UserError, match=sentence):
-        comet(tmp_path, scores)
-    assert not (tmp_path / "comet.json").exists()
-
-
-def test_an_environment_without_comet_is_explained(root, tmp_path: Path):
-    (tmp_path / "comet.py").write_text("raise ImportError('no comet here')")
-    (tmp_path / "in.json").write_text(json.dumps({"checkpoint": "x", "batch": 1, "device": "cpu", "sentences": []}))
-    script = [str(root / "workflow/scripts/run_comet.py"), str(tmp_path / "in.json"), str(tmp_path / "out.json")]
-    environment = {"PYTHONPATH": str(tmp_path)}
-    call = subprocess.run([sys.executable, *script], capture_output=True, text=True, check=False, env=environment)
-    assert (call.returncode, (tmp_path / "out.json").exists()) == (1, False)
-    said = f"{sys.executable} cannot import comet (no comet here): install unbabel-comet there, or use conda.\n"
-    assert call.stderr == said

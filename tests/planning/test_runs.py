@@ -108,7 +108,7 @@ def test_a_run_starts_from_the_model_with_the_same_seed(make_project):
 
 @pytest.mark.parametrize("folder", ["results", "results/smoke"])
 def test_a_summary_reads_the_scores_of_all_configured_seeds(project, folder):
-    names = {"bleu": "scores", "uas": "scores", "gold.uas": "gold", "comet": "comet"}
+    names = {"bleu": "scores", "uas": "scores", "gold.uas": "gold", "comet": "metrics/comet"}
     for score, name in names.items():
         files = seed_scores(project, root=folder, dataset="parsed", system="depparse_l1", score=score)
         assert files == [f"{folder}/parsed/depparse_l1/seed{seed}/{name}.json" for seed in (1, 2)]

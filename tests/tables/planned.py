@@ -84,8 +84,9 @@ def scored(
     layout: Layout, system: str, seeds: Iterable[int], column: str = "bleu", *, dataset: str = "d", scale: str = "quick"
 ) -> dict[str, Any]:
     """Plan what a cell with scores of a system's test has: its runs, its metric and its source."""
-    file_type = "comet_counts" if column == "comet" else "counts"
+    file_type = "metric_counts" if column == "comet" else "counts"
     names = {"scale": scale, "dataset": dataset, "system": system}
+    names |= {"metric": column} if column == "comet" else {}
     files = {str(seed): layout.path(file_type, **names, seed=seed) for seed in seeds}
     source = {"files": {"counts": files}, "split": "test", "column": column}
     return {"system": system, "runs": f"{dataset}/{system}", "ours": dataset, "metric": column, "source": source}

@@ -35,7 +35,10 @@ def write_translations(
 
 def write_comet_scores(layout: Layout, system: str, seed: int, scores: list[float], references: list[str]) -> Path:
     """Write COMET's scores of the sentences of a run's test, and return their file."""
-    path = Path(layout.path("comet_counts", scale="quick", dataset="d", system=system, seed=seed)) / "test.parquet"
+    path = (
+        Path(layout.path("metric_counts", scale="quick", dataset="d", system=system, seed=seed, metric="comet"))
+        / "test.parquet"
+    )
     counts_BF = np.stack([scores, np.ones(len(scores))], axis=1)
     test = checksum_of_test(references)
     counts = SentenceCounts(counts_BF=counts_BF, score=share_of_counts, signature="COMET|model:m", test=test)

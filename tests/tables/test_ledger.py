@@ -67,6 +67,18 @@ def test_the_interval_decides():
     assert answers("no_gain", *intervals) == ["contradicted", "upheld", "not decided"]
 
 
+def test_of_a_metric_whose_lower_scores_are_better_a_fall_is_a_gain(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config/metrics").mkdir(parents=True)
+    (tmp_path / "config/metrics/errors.yaml").write_text("{command: cat, higher_is_better: false}")
+    intervals, cell = ((1, 3), (-3, -1), (-1, 1)), {"system": "new", "metric": "errors", "runs": "d/new"}
+    for direction, expected in (("gain", ["contradicted", "upheld"]), ("loss", ["upheld", "contradicted"])):
+        claim = make_claim(cell, direction=direction)
+        judgements = [judged(claim, OURS | {"low": low, "high": high}) for low, high in intervals]
+        assert [own["answer"] for own in judgements] == [*expected, "not decided"]
+        assert [own["ours"][1:] for own in judgements] == [list(pair) for pair in intervals], "shown as it is"
+
+
 def test_no_gain_is_upheld_below_a_margin():
     intervals = ((-0.5, 0.5), (0.2, 0.6), (0.2, 1.0), (-0.5, 1.5), (-0.5, 2.0), (0.2, 2.5))
     expected = {

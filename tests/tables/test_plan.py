@@ -257,7 +257,7 @@ def test_a_control_takes_the_place_of_a_baseline_that_is_the_system_itself(make_
     assert (control.runs, against.runs) == ("demo_de2en/diagonalparse_l1", "demo_en2de/diagonalparse_l1")
 
 
-SEGMENTS = [f"results/smoke/demo_de2en/{system}/seed1/comet" for system in ("transformer_base", "depparse_l1")]
+SEGMENTS = [f"results/smoke/demo_de2en/{system}/seed1/metrics/comet" for system in ("transformer_base", "depparse_l1")]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_comet_is_planned_where_a_table_asks_for_it(make_project, table_kind, me
     table = OWN | {"kind": table_kind, "columns": [f"demo_de2en/test/{metric}", "demo_en2de/test/chrf"], "claims": []}
     files = {"tables/mine": {"measures": measures, "tables": {"t": table}}}
     paths = table_inputs(make_project({"scale": "smoke", "seeds": [1]}, files), table="mine_t")
-    assert [path for path in paths if path.endswith("/comet")] == segments
+    assert [path for path in paths if path.endswith("/metrics/comet")] == segments
 
 
 def test_the_main_test_of_each_data_set_with_runs(make_project):

@@ -38,11 +38,12 @@ def load_from_checkpoint(checkpoint_path, reload_hparams=False, strict=False, lo
 
 TARGET = "results/brief/little/transformer_base.comet"
 SETTINGS = ["seeds=[1, 2]", "models=[models]"]
+COMMAND = "python {repository}/workflow/scripts/run_comet.py {model} --device {device} --batch 4"
 
 
-def with_comet(**settings):
-    values = {"batch": 4, "python": sys.executable, **settings}
-    return [*SETTINGS, "comet={" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}"]
+def write_comet(workplace, **settings):
+    """Let COMET run in the environment of this Python, with a batch of four sentences."""
+    workplace.write("metrics/comet", {"environment": sys.prefix, "command": COMMAND, **settings})
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +67,18 @@ def _models(workplace, package, monkeypatch):
 
 
 def test_segment_scores_and_their_means(workplace):
-    finished = workplace.run(TARGET, settings=with_comet())
-    assert {"prepare_comet", "run_comet", "score_comet", "summarise_seeds"} <= finished.rules
+    write_comet(workplace)
+    finished = workplace.run(TARGET, settings=SETTINGS)
+    assert {"run_metric", "score_metric", "summarise_seeds"} <= finished.rules
     values = {}
     for seed in (1, 2):
         run = workplace.folder / f"results/brief/little/transformer_base/seed{seed}"
-        scores = read_json(run / "comet.json")["comet"]
+        scores = read_json(run / "metrics/comet.json")["comet"]
         assert list(scores) == ["test", "dev"]
         for split, own in scores.items():
             pairs = list(read_rows(workplace.folder / f"results/little/corpus/{split}.parquet"))
             texts = [read_lines(run / f"hypotheses/{split}/{name}.txt") for name in ("translations", "references")]
-            counts = read_counts(run / "comet" / f"{split}.parquet", "comet")
+            counts = read_counts(run / "metrics/comet" / f"{split}.parquet", "comet")
             assert counts.test == checksum_of_test(texts[1])
             rows = zip(pairs, *texts, strict=False)
             lengths = [len(pair["source"]) + 2 * len(mt) + 3 * len(ref) for pair, mt, ref in rows]
@@ -84,7 +86,7 @@ def test_segment_scores_and_their_means(workplace):
             assert own["comet"] == pytest.approx(sum(lengths) / 10 / len(lengths))
             assert own["comet_signature"] == "COMET|model:wmt22-comet-da|version:0.stand-in|text:tokens"
         values[seed] = scores["test"]["comet"]
-        assert not list(run.glob("comet.*put.json"))
+        assert not list(run.glob("metrics/comet.*put.json"))
     summary = read_json(workplace.folder / TARGET)["splits"]["test"]["comet"]
     assert summary["values"] == list(values.values())
     assert summary["stdev"] is not None
@@ -93,13 +95,18 @@ def test_segment_scores_and_their_means(workplace):
 
 
 def test_what_is_missing_is_said_before_anything_runs(workplace):
-    absent = workplace.call("-n", "-F", TARGET, settings=with_comet(model="absent"))
+    write_comet(workplace, model_name="absent")
+    absent = workplace.call("-n", "-F", TARGET, settings=SETTINGS)
     assert absent.code == 1
-    assert "There is no COMET model 'absent' (a folder that holds hparams.yaml and checkpoints/" in absent.output
+    assert (
+        "config/metrics/comet.yaml: there is no model 'absent': looked for it at models/absent, manual/"
+        in absent.output
+    )
 
 
 def test_a_model_that_cannot_be_loaded_is_explained(workplace):
-    failed = workplace.call("--cores", "1", TARGET, settings=with_comet(model="broken"))
+    write_comet(workplace, model_name="broken")
+    failed = workplace.call("--cores", "1", TARGET, settings=SETTINGS)
     assert failed.code == 1
     assert not failed.rules & {"train_model", "translate_split", "score_tests"}
     assert "broken/checkpoints/model.ckpt cannot be loaded (no such weights). If its encoder is" in failed.output

@@ -88,7 +88,7 @@ def masked(line: str) -> str:
 
 
 def test_component_metric_and_table(root, checkout, programs):
-    for page in ("component", "metric", "table"):
+    for page in ("component", "metric", "command-metric", "table"):
         follow(f"how-to/{page}.md", root, checkout, programs)
 
 

@@ -34,7 +34,7 @@ TARGETS = [
     *(f"{RUN}.{score}" for score in ("bleu", "uas", "gold.uas", "comet")),
     *(f"{RUN}/seed1/{name}" for name in MEASURED),
 ]
-SCORED_BY_COMET = {"prepare_comet", "score_comet"}
+SCORED_BY_COMET = {"run_metric", "score_metric"}
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ EDITS = {
     ),
     "recipe": ({"recipe": "pham2018"}, {}, {"train_model", "translate_split", "measure_attention"}),
     "beam": ({}, {"decoding": {"beam": 7}}, {"translate_split", "measure_attention"}),
-    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_split", "score_tests", *SCORED_BY_COMET}),
+    "text": ({"evaluation": {"text": "detokenised"}}, {}, {"translate_split", "score_tests", "score_metric"}),
     "tokenize": ({"evaluation": {"tokenize": "none"}}, {}, {"score_tests"}),
     "weight": ({}, {"components": {"depparse": {"weight": 0.7}}}, {"train_model"}),
     "induced trees": ({}, {"trees": "induced"}, {"score_tests", "parse_gold", "score_gold"}),
@@ -114,7 +114,7 @@ def test_a_further_test_repeats_nothing_of_training(plan):
     before, after = plan(held_out), plan({**held_out, "splits": {"more": "test"}})
     of_more = {name for name, job in after.items() if any("more" in output for output in job.outputs)}
     again = {name for name, job in after.items() if name in before and job != before[name]}
-    assert {after[name].rule for name in again} == {"score_tests", *SCORED_BY_COMET}
+    assert {after[name].rule for name in again} == {"score_tests", "run_metric", "score_metric"}
     own = {after[name].rule for name in of_more}
     assert own >= {"read_split", "annotate_shard", "count_in_train", "translate_split"}
     assert "count_in_train" not in {job.rule for job in before.values()}
@@ -122,7 +122,6 @@ def test_a_further_test_repeats_nothing_of_training(plan):
 
 
 def test_settings_of_the_project_change_the_rules_that_use_them(before, plan):
-    assert first_rules(before, plan(comet={"model": "another"})) == {"prepare_comet", "score_comet"}
     others = {"threads": 2, "models": ["mine"], "gpus": 2, "mirrors": ["m"], "machine": {"log_every": 7}}
     assert first_rules(before, plan(**others)) == set()
     more = plan(seeds=[1, 2])
@@ -138,7 +137,7 @@ STAGES = {
     "features": {"extract_tokens", "extract_syntax"},
     "training": {"train_model"},
     "inference": {"translate_split", "parse_gold", "measure_attention"},
-    "evaluation": {"score_tests", "score_gold", "prepare_comet", "score_comet", "summarise_seeds"},
+    "evaluation": {"score_tests", "score_gold", "score_metric", "summarise_seeds"},
 }
 """The rules whose outputs a new version of a stage makes again."""
 

@@ -1,13 +1,16 @@
-# Translations made elsewhere; scores of a run, also by COMET in an environment of its own, and its manifest; summaries of
-# a system over its seeds; what the demo shows.
-import shlex
+# Translations made elsewhere; scores of a run, also by commands in environments of their own (COMET), and its manifest;
+# summaries of a system over its seeds; what the demo shows.
 import sys
 from dataclasses import replace
 
+from nmtcore.config.metrics import command_metric
 from nmtcore.config.stages import ScoringSettings
 from nmtcore.planning.evaluation import (
+    conda_file,
     demo_comparison,
     demo_counts,
+    metric_made_from,
+    metric_model,
     missing_seed_notes,
     pair_files,
     pairs_in_train,
@@ -104,56 +107,46 @@ rule score_choice:
         "../scripts/score_choice.py"
 
 
-rule prepare_comet:
+rule run_metric:
     input:
         hypotheses=planned(translation_folders),
-        corpora=planned(pair_files, splits="tests"),
+        pairs=planned(pair_files, splits="tests"),
     output:
-        temp(LAYOUT.pattern("comet_input")),
-    params:
-        model=lambda wildcards: SETTINGS.comet.model,
-        settings=scoring_param(ScoringSettings.of_comet),
-    script:
-        "../scripts/prepare_comet.py"
-
-
-# Its program, which is not of this package, gets its slot of a GPU from another one.
-ON_SLOT = f"{shlex.quote(sys.executable)} -P -m nmtcore.gpus " if GPUS else ""
-
-
-rule run_comet:
-    input:
-        LAYOUT.pattern("comet_input"),
-    output:
-        temp(LAYOUT.pattern("comet_output")),
+        temp(LAYOUT.pattern("metric_output")),
     conda:
-        "../../envs/comet.yaml"
+        lambda wildcards: conda_file(wildcards.metric)
     threads: SETTINGS.threads
     resources:
         mem_mb=16000,
         runtime=240,
-        gpu=min(GPUS, 1),
-        # Where programs are changes no scores, so these are no parameters.
-        python=SETTINGS.comet.python or "python",
-        script=workflow.source_path("../scripts/run_comet.py"),
+        gpu=lambda wildcards: min(
+            GPUS, "{device}" in command_metric(wildcards.metric).command
+        ),
+        # Where programs and models are changes no scores, so these are no parameters.
+        python=sys.executable,
+        model=lambda wildcards: metric_model(SETTINGS, wildcards.metric) or "-",
+        device=SETTINGS.device,
+    params:
+        made_from=planned(metric_made_from),
     shell:
-        ON_SLOT
-        + "{resources.python:q} {resources.script:q} {input:q} {output:q} > {log:q} 2>&1"
+        "{resources.python:q} -P -m nmtcore.evaluation.outside {wildcards.metric} {output:q}"
+        " {resources.model:q} {resources.device} {resources.gpu} {input.hypotheses:q} {input.pairs:q} > {log:q} 2>&1"
         " || (tail -n 1 {log:q} >&2; exit 1)"
 
 
-rule score_comet:
+rule score_metric:
     input:
-        output=LAYOUT.pattern("comet_output"),
+        output=LAYOUT.pattern("metric_output"),
         hypotheses=planned(translation_folders),
+        pairs=planned(pair_files, splits="tests"),
     output:
-        counts=directory(LAYOUT.pattern("comet_counts")),
-        scores=LAYOUT.pattern("comet_scores"),
+        counts=directory(LAYOUT.pattern("metric_counts")),
+        scores=LAYOUT.pattern("metric_scores"),
     params:
-        model=lambda wildcards: SETTINGS.comet.model,
-        settings=scoring_param(ScoringSettings.of_comet),
+        made_from=planned(metric_made_from),
+        settings=scoring_param(ScoringSettings.of_command),
     script:
-        "../scripts/score_comet.py"
+        "../scripts/score_metric.py"
 
 
 rule summarise_seeds:

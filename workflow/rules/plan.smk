@@ -14,7 +14,7 @@ from nmtcore.lock import free_locks, keep_results, sign_locks
 from nmtcore.planning.annotation import annotators_without_models
 from nmtcore.planning.corpus import files_and_licences, files_by_hand
 from nmtcore.planning.costs import cost_lines, planned_costs
-from nmtcore.planning.evaluation import comet_obstacles
+from nmtcore.planning.evaluation import metric_obstacles
 from nmtcore.planning.training import shared_gpus
 from nmtcore.planning.up_to_date import compare_with_records, unknown_sentence
 
@@ -103,11 +103,12 @@ def check_plan(jobs):
     shards = [job.wildcards for job in jobs if is_job_of(job, "annotate_shard")]
     annotators = {(names.dataset, names.annotator) for names in shards}
     missing = annotators_without_models(PROJECT, annotators)
-    if any(is_job_of(job, "run_comet") for job in jobs):
-        methods = workflow.deployment_settings.deployment_method
-        missing += comet_obstacles(
-            SETTINGS, with_conda=DeploymentMethod.CONDA in methods
-        )
+    with_conda = (
+        DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+    )
+    metrics = [job.wildcards.metric for job in jobs if is_job_of(job, "run_metric")]
+    for metric in dict.fromkeys(metrics):
+        missing += metric_obstacles(SETTINGS, metric, with_conda=with_conda)
     if not workflow.dryrun:
         missing += [line for name, line in by_hand.items() if model_of(name)]
         missing += missing_gpu(jobs)

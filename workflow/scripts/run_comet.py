@@ -1,10 +1,12 @@
 """Score translations by COMET: the only code that uses its package, in an environment without nmtcore.
 
-Call: python run_comet.py INPUT OUTPUT. The input is a JSON file with `checkpoint` (path), `batch` (sentences), `device`
-(auto, cpu or cuda) and `sentences`, a list of {"src", "mt", "ref"}. The output is a JSON file with the package's
-`version` and `scores`, one number per sentence. Nothing is downloaded.
+Call: python run_comet.py MODEL [--device DEVICE] [--batch SENTENCES] < TABLE. The model is the folder of a COMET model,
+with hparams.yaml and checkpoints/model.ckpt as on huggingface.co/Unbabel; the device is auto, cpu or cuda. The table
+has a JSON object per line (source, translation, reference). Prints a line with # and the signature, then a number for
+each line. Nothing is downloaded.
 """
 
+import argparse
 import json
 import os
 import sys
@@ -19,34 +21,37 @@ def use_gpu(device):
     return device == "cuda"
 
 
-def run_comet(task):
-    """Return the version of COMET and the scores of a task's sentences."""
+def run_comet(sentences, model, device, batch):
+    """Return the version of COMET and the scores of sentences."""
     try:
         import comet
     except ImportError as error:
         sys.exit(f"{sys.executable} cannot import comet ({error}): install unbabel-comet there, or use conda.")
+    checkpoint = os.path.join(model, "checkpoints", "model.ckpt")
     try:
-        model = comet.load_from_checkpoint(task["checkpoint"], local_files_only=True)
+        loaded = comet.load_from_checkpoint(checkpoint, local_files_only=True)
     except OSError as error:
         sys.exit(
-            f"{task['checkpoint']} cannot be loaded ({error}). If its encoder is missing: hparams.yaml names it "
+            f"{checkpoint} cannot be loaded ({error}). If its encoder is missing: {model}/hparams.yaml names it "
             "(pretrained_model), and its configuration and tokeniser must be in the cache of Hugging Face (HF_HOME)."
         )
-    gpu = use_gpu(task["device"])
+    gpu = use_gpu(device)
     devices = {"gpus": 1 if gpu else 0, "accelerator": "gpu" if gpu else "cpu"}
-    prediction = model.predict(task["sentences"], batch_size=task["batch"], progress_bar=False, **devices)
-    return {"version": comet.__version__, "scores": [float(score) for score in prediction.scores]}
+    prediction = loaded.predict(sentences, batch_size=batch, progress_bar=False, **devices)
+    return comet.__version__, prediction.scores
 
 
 if __name__ == "__main__":
-    source, output = sys.argv[1:]
-    with open(source, encoding="utf-8") as file:
-        result = run_comet(json.load(file))
-    try:
-        with open(f"{output}.partial", "w", encoding="utf-8") as file:
-            json.dump(result, file)
-        os.replace(f"{output}.partial", output)
-    except OSError as error:
-        if os.path.exists(f"{output}.partial"):
-            os.remove(f"{output}.partial")
-        sys.exit(f"{output} cannot be written ({error.strerror}): free some space and start again.")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--batch", type=int, default=16)
+    chosen = parser.parse_args()
+    names = {"src": "source", "mt": "translation", "ref": "reference"}
+    rows = map(json.loads, sys.stdin)
+    sentences = [{short: row[name] for short, name in names.items()} for row in rows]
+    output = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # messages of packages are no scores
+    version, scores = run_comet(sentences, chosen.model, chosen.device, chosen.batch)
+    name = os.path.basename(chosen.model)
+    print(f"# COMET|model:{name}|version:{version}", *map(float, scores), sep="\n", file=output, flush=True)

@@ -16,6 +16,7 @@ from nmtcore.cli.import_model import add_import
 from nmtcore.cli.logprob import add_logprob
 from nmtcore.cli.new import add_new
 from nmtcore.cli.parse import add_parse
+from nmtcore.cli.prompts import add_prompts
 from nmtcore.cli.results import add_results
 from nmtcore.cli.schema import add_schema
 from nmtcore.cli.score import add_score
@@ -84,4 +85,5 @@ def parser() -> argparse.ArgumentParser:
     add_check(commands)
     add_schema(commands)
     add_results(commands)
+    add_prompts(commands)
     return top

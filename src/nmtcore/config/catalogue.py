@@ -10,7 +10,8 @@ from nmtcore.config.components import COMPONENTS
 from nmtcore.config.corpora import FILTERS, SIDES, AnnotatorModelSettings, corpus_options
 from nmtcore.config.datasets import ANNOTATORS, DatasetSettings
 from nmtcore.config.files import ALL, Layer, Merged, NamedFiles, changed_below, named_files, read_yaml
-from nmtcore.config.registry import own_faults
+from nmtcore.config.metrics import TAKEN
+from nmtcore.config.registry import own_faults, own_names
 from nmtcore.config.systems import (
     EXTERNAL,
     IMPORTED,
@@ -146,6 +147,7 @@ class Catalogue:
         """One sentence for each file that is not read: for its name or, if it may define systems, for its content."""
         unread = [sentence for files in (self.systems, *self._kinds) for sentence in files.unread.values()]
         metrics = own_faults("metrics", (*METRIC_NAMES, *SCORES, "chrf"))
+        metrics += own_faults("metrics", {*TAKEN, *own_names("metrics")}, ending=".yaml")
         return [*unread, *COMPONENTS.own_faults, *ANNOTATORS.own_faults, *FILTERS.own_faults, *metrics]
 
     def scale(self, name: str, *, where: str = "the target") -> ScaleSettings:

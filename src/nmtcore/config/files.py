@@ -12,6 +12,9 @@ from nmtcore.config.typed import GivenValue, LinedKey, at_line, choose, line_of,
 from nmtcore.errors import UserError, explain_os_errors, quoted
 from nmtcore.layout import NAME
 
+REPOSITORY = Path(__file__).resolve().parents[3]
+"""The folder of the repository, if this package is used from there."""
+
 MAX_BYTES = 1_000_000
 """The most bytes of a file; the longest of ours has 60,000."""
 

@@ -20,9 +20,10 @@ from nmtcore.config.assembly import (
 )
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.corpora import SegmentationSettings
-from nmtcore.config.datasets import DatasetSettings, check_model_name
-from nmtcore.config.files import Layer, Merged, config_file, merge, named_files, read_yaml
+from nmtcore.config.datasets import DatasetSettings
+from nmtcore.config.files import REPOSITORY, Layer, Merged, config_file, merge, named_files, read_yaml
 from nmtcore.config.imported import published_settings
+from nmtcore.config.metrics import command_metric_names
 from nmtcore.config.registry import own_config, own_names
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.systems import ScaleSettings, SystemSettings, recipe_layers
@@ -53,21 +54,6 @@ class PathsSettings:
             check_folders([getattr(self, key)], key=key)
         if os.path.normpath(self.results) == os.curdir:
             raise ValueError("results cannot be the working directory itself: name a folder, such as results")
-
-
-@settings_class
-class CometSettings:
-    """COMET, a neural metric, for the targets `.comet`."""
-
-    model: str = "wmt22-comet-da"
-    """Name of a COMET model: a folder in one of `models`, with hparams.yaml and checkpoints/model.ckpt."""
-    python: str | None = None
-    """Python interpreter of an environment that has unbabel-comet; null: that of `envs/comet.yaml`, by conda."""
-    batch: Count = 16
-    """Sentences per batch."""
-
-    def __post_init__(self) -> None:
-        check_model_name(self.model)
 
 
 @settings_class
@@ -120,7 +106,7 @@ class ProjectSettings:
     mirrors: Annotated[tuple[str, ...], Listed()] = ()
     """Folders, `file://` or `https://` roots that are tried before a file's URL, folders first."""
     models: Annotated[tuple[str, ...], Listed()] = ()
-    """Folders that hold annotators' models, and COMET's, by name. Models can run code, so no other folders but
+    """Folders that hold models of annotators and metrics by name. Models can run code, so no other folders but
     `manual/models` are searched; a model in none of them is downloaded if `config/models` describes it."""
     http_hosts: Annotated[tuple[str, ...], Listed()] = ()
     """Hosts that files may be downloaded from without encryption; all others need https."""
@@ -128,8 +114,6 @@ class ProjectSettings:
     """Device of training and decoding; auto: cuda if the planning machine has a GPU (on a cluster, set cpu or cuda)."""
     gpus: Count = 1
     """GPUs per training run, with one process per GPU, each with its own memory and `threads`."""
-    comet: CometSettings = field(default_factory=CometSettings)
-    """COMET, a neural metric, for the targets `.comet`."""
     threads: Count = 1
     """Processor threads per training or decoding job; small models gain little from a second one."""
 
@@ -145,7 +129,7 @@ class ProjectSettings:
     @property
     def layout(self) -> Layout:
         """The paths of results, for code that does not know which scales exist: any folder name may be a scale."""
-        own_scores = tuple(own_names("metrics"))
+        own_scores = (*own_names("metrics"), *command_metric_names())
         return Layout(results=self.paths.results, downloads=self.paths.downloads, own_scores=own_scores)
 
     @property
@@ -343,10 +327,6 @@ def _matching(patterns: Iterable[str], valid: Iterable[str], check: Callable[[st
     for pattern in patterns:
         matches += [name for name in valid if fnmatchcase(name, pattern)] or [check(pattern)]
     return tuple(dict.fromkeys(matches))
-
-
-REPOSITORY = Path(__file__).resolve().parents[3]
-"""The folder of the repository, if this package is used from there."""
 
 
 def own_folders(**folders: Sequence[str]) -> dict[str, list[str]]:

@@ -178,10 +178,10 @@ def is_same_code(one: Path, other: Path) -> bool:
         return False
 
 
-def own_faults(folder: str, taken: Iterable[str]) -> list[str]:
+def own_faults(folder: str, taken: Iterable[str], *, ending: str = ".py") -> list[str]:
     """Return a sentence for each file of the user's own that is not read: a wrong name, or one of the package's."""
     faults, noun, names = [], OWN_CODE[folder], set(taken)
-    for path in sorted((own_config() / folder).glob("*.py")):
+    for path in sorted((own_config() / folder).glob(f"*{ending}")):
         if path.stem in names:
             faults.append(f"{path}: nmtcore itself has '{path.stem}': give your {noun} another name.")
         elif not re.fullmatch(NAME, path.stem):

@@ -128,8 +128,8 @@ class ScoringSettings:
         return cls(**_names(run, EvaluationSettings(roots=roots)), splits=run.gold, parsed=run.gold)
 
     @classmethod
-    def of_comet(cls, run: RunSettings) -> "ScoringSettings":
-        """Select the settings that scoring the tests of a run by COMET depends on."""
+    def of_command(cls, run: RunSettings) -> "ScoringSettings":
+        """Select the settings that scoring the tests of a run by a metric that is a command depends on."""
         names = {**_names(run, EvaluationSettings(text=run.evaluation.text)), "trees": None}
         return cls(**names, splits=run.tests, parsed=())
 

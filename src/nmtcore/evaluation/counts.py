@@ -96,8 +96,8 @@ def chrf_of_counts(counts_AF: np.ndarray) -> np.ndarray:
 def share_of_counts(counts_AF: np.ndarray) -> np.ndarray:
     """Return the first column of each row as a percentage of the second; 0 if that is 0.
 
-    This is the score of all that are right among all that count (attachment), and of means of sentence scores between 0
-    and 1 (RIBES, COMET), whose second column is 1 for a sentence that counts.
+    This is the score of all that are right among all that count (attachment), and of means of sentence scores, whose
+    second column is, for a sentence that counts, the score that stands for 100: 1 of RIBES and COMET.
     """
     part_A, whole_A = counts_AF[:, 0], counts_AF[:, 1]
     return 100 * np.divide(part_A, whole_A, where=whole_A > 0, out=np.zeros(len(counts_AF)))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nmtcore.config.metrics import command_metric
 from nmtcore.config.registry import has_own, own_member, own_names, own_path
 from nmtcore.config.training import EvaluationSettings
 from nmtcore.errors import UserError
@@ -212,8 +213,10 @@ def label_of(measure: str) -> str:
     """Return the name in tables of a measure of a run; empty for those that are only details of others."""
     if measure in METRICS:
         return str(METRICS[measure].label)
+    if (metric := command_metric(measure)) is not None:
+        return metric.label
     detail = "directed" in measure and measure != "directed"
-    return "" if detail else {"comet": LABELS["comet"], **UAS_LABELS}.get(measure, measure)
+    return "" if detail else UAS_LABELS.get(measure, measure)
 
 
 def metric_labels(scores: Mapping[str, Any]) -> dict[str, str]:
@@ -266,5 +269,5 @@ def bleu_scores(counts: Mapping[str, SentenceCounts]) -> dict[str, Any]:
     }
 
 
-LABELS = {**{name: metric.label for name, metric in _METRICS.items()}, "comet": "COMET"}
-"""Names in tables of the package's metrics. COMET's are counted in an environment of its own (`score_comet`)."""
+LABELS = {name: metric.label for name, metric in _METRICS.items()}
+"""Names in tables of the package's metrics."""

@@ -1,6 +1,5 @@
-"""Scores of a run, computed without torch from the files of translations and parses; COMET's from what it wrote."""
+"""Scores of a run, computed without torch from the files of translations and parses, or from what a command wrote."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,6 @@ from nmtcore.evaluation.attachment import attachment_counts, attachment_scores, 
 from nmtcore.evaluation.counts import SentenceCounts, checksum_of_test, share_of_counts, write_counts
 from nmtcore.evaluation.induction import GoldTree, checksum_of_treebank, counts_by_trees, gold_tree, score_induction
 from nmtcore.evaluation.metrics import METRICS, TEXT_NOTES, bleu_scores, count_translations
-from nmtcore.evaluation.subsets import read_translated
 from nmtcore.evaluation.summary import DEV, GREEDY_DEV, run_lines
 from nmtcore.files import read_json, read_lines, write_json
 from nmtcore.inference.schemas import TREE_METHODS
@@ -211,69 +209,43 @@ def _read_trees(corpus: Path, trees: Path, sentences: int | None) -> list[tuple[
     return [(sentence["source_words"], row["head"], row["upos"]) for sentence, row in zip(words, rows, strict=True)]
 
 
-def write_comet_input(
+def score_metric(
+    settings: ScoringSettings,
     *,
-    hypotheses: Mapping[str, Path],
-    corpora: Mapping[str, Path],
-    checkpoint: Path,
-    batch: int,
-    device: str,
+    metric: str,
+    made_from: dict[str, Any],
     output: Path,
-) -> None:
-    """Write sources, translations and references of some splits, one after the other, for `run_comet.py` (JSON).
-
-    Args:
-        hypotheses: the folder of a run's translations and references of each split.
-        corpora: the sentence pairs of each split to score.
-        checkpoint: the model.
-        batch: sentences per batch.
-        device: auto, cpu or cuda.
-        output: path of the JSON file.
-    """
-    sentences = []
-    for split, corpus in corpora.items():
-        files = output_files(hypotheses[split])
-        translations, references = read_translations(files.translations, files.references)
-        sources = read_translated(corpus, "source", sentences=len(references))
-        texts = zip(sources, translations, references, strict=True)
-        sentences += [{"src": source, "mt": translation, "ref": reference} for source, translation, reference in texts]
-    write_json(output, {"checkpoint": str(checkpoint), "batch": batch, "device": device, "sentences": sentences})
-
-
-def score_comet(
-    settings: ScoringSettings, *, model: str, output: Path, hypotheses: Mapping[str, Path], counts: Path, scores: Path
+    hypotheses: Mapping[str, Path],
+    counts: Path,
+    scores: Path,
 ) -> list[str]:
-    """Divide the scores that `run_comet.py` wrote among the splits; return their means as lines.
+    """Divide the scores that a command gave sentences (`outside.py`) among the splits; return their means as lines.
 
     Args:
-        settings: the splits, in the order of `write_comet_input`.
-        model: name of the model, for the signature.
+        settings: the splits, in the order of the scores.
+        metric: name of the metric.
+        made_from: its `CommandMetric.made_from`.
         output: the scores (JSON), one for each sentence of all splits.
         hypotheses: the folder of the run's references of each split.
-        counts: folder for the counts of sentences (`write_counts`): each score and a 1.
+        counts: folder for the counts of sentences (`write_counts`): each score, and what stands for 100.
         scores: path for the corpus scores of each split (JSON).
-
-    Raises:
-        UserError: if the scores are not one finite number per sentence.
     """
     references = {split: read_lines(output_files(hypotheses[split]).references) for split in settings.splits}
     result, sentences = read_json(output), sum(map(len, references.values()))
     values = result["scores"]
     if len(values) != sentences:
         raise UserError(f"{output} has {len(values):,} scores for {sentences:,} sentences: delete it and score again.")
-    for i, value in enumerate(values):
-        if not math.isfinite(value):
-            raise UserError(f"{output}: the score of sentence {i} is {value}, not a number: check the model.")
-    signature = f"COMET|model:{model}|version:{result['version']}{TEXT_NOTES[settings.evaluation.text]}"
+    signature = result["signature"] or f"{metric}|command:{checksum_of_test([made_from])[:16]}"
     compared: dict[str, Any] = {}
     for split, lines in references.items():
         split_values, values = values[: len(lines)], values[len(lines) :]
         counted = SentenceCounts(
-            counts_BF=np.stack([split_values, np.ones(len(split_values))], axis=1),
+            counts_BF=np.stack([split_values, np.full(len(split_values), 100 / made_from["times"])], axis=1),
             score=share_of_counts,
-            signature=signature,
+            signature=signature + TEXT_NOTES[settings.evaluation.text],
             test=checksum_of_test(lines),
         )
-        write_counts(counts / file_name("split_counts", split=split), {"comet": counted})
-        compared[split] = corpus_scores("comet", counted)
-    return write_scores(settings, {"comet": compared}, scores)
+        write_counts(counts / file_name("split_counts", split=split), {metric: counted})
+        compared[split] = corpus_scores(metric, counted)
+    write_scores(settings, {metric: compared}, scores)
+    return run_lines({metric: compared}, scores.parents[1])

@@ -9,7 +9,7 @@ from nmtcore.errors import UserError, shortened
 from nmtcore.evaluation.attachment import UAS_LABELS, scores_by_measure
 from nmtcore.evaluation.compare import Difference
 from nmtcore.evaluation.induction import BASELINES, MEASURES, gold_tree, score_induction
-from nmtcore.evaluation.metrics import LABELS, METRICS, metric_labels
+from nmtcore.evaluation.metrics import LABELS, label_of, metric_labels
 from nmtcore.files import explain_content, read_json, write_json
 from nmtcore.layout import SCORES
 
@@ -172,7 +172,7 @@ def _format_metrics(scores: Mapping[str, Any]) -> list[str]:
     """Format the metrics of a split; attachment scores are None if no words were compared."""
     if _is_of_parses(scores):
         return [f"{UAS_LABELS[name]} {_shown(values['uas'])}" for name, values in scores_by_measure(scores).items()]
-    metrics = {key: METRICS[key].label for key in METRICS if key in scores}
+    metrics = {key: label_of(key) for key in scores if f"{key}_signature" in scores}
     labels = {"bleu": LABELS["bleu"], "length_ratio": "length", **LABELS, **metrics, **MEASURES}
     return [
         f"{name} {_shown(scores[key], 1 + (key == 'length_ratio'))}" for key, name in labels.items() if key in scores

@@ -1,11 +1,11 @@
 """Inputs of the jobs that score runs, and of those that bring in translations made elsewhere; what the demo shows."""
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nmtcore.annotation.models import candidate_paths, first_model_path
+from nmtcore.annotation.models import candidate_paths
+from nmtcore.config.metrics import command_metric, command_metric_names, metric_file
 from nmtcore.config.project import Project, ProjectSettings
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.typed import choose
@@ -65,13 +65,15 @@ def seed_scores(project: Project, *, root: str, dataset: str, system: str, score
     """
     scale, seeds = project.layout.scale(root), project.seeds(dataset, system)
     runs = [project.run(dataset, system, scale, seed) for seed in seeds]
-    if score != "comet" and score not in runs[0].scores:
+    if score in command_metric_names():
+        return [path_of_run(project, "metric_scores", run, metric=score) for run in runs]
+    if score not in runs[0].scores:
         raise UserError(
             f"{system} has no .{score} on {dataset}, only {', '.join(f'.{name}' for name in runs[0].scores)}: a metric "
             "must be among the `metrics` of the data set's `evaluation`; uas and gold.uas need a system that parses, "
             "and trees of a parser (`syntax: {source: {dependencies: NAME}}`) or of a treebank (a split gold_NAME)."
         )
-    file_type = {"gold.uas": "gold_scores", "comet": "comet_scores"}.get(score, "scores")
+    file_type = "gold_scores" if score == "gold.uas" else "scores"
     return [path_of_run(project, file_type, run) for run in runs]
 
 
@@ -126,42 +128,43 @@ def _pattern_without(project: Project, names: Sequence[str]) -> str:
     return f"(?!(?:{'|'.join(names)})/){any_system}" if names else any_system
 
 
-# COMET: its model, and an environment of its own
-
-_CHECKPOINT = "checkpoints/model.ckpt"
-_SETTINGS = "hparams.yaml"
+# Metrics that are commands: their models and environments
 
 
-def comet_checkpoint(settings: ProjectSettings) -> Path:
-    """Return the path of the checkpoint of COMET's model. Raises `UserError` if the model is in none of the folders."""
-    name = settings.comet.model
-    folder = first_model_path(name, settings.model_folders, holds=_CHECKPOINT)
-    if folder is None or not (folder / _SETTINGS).is_file():
-        searched = ", ".join(map(str, candidate_paths(name, settings.model_folders)))
-        raise UserError(
-            f"There is no COMET model '{name}' (a folder that holds {_SETTINGS} and {_CHECKPOINT}): looked for it at "
-            f"{searched}. Put the files of huggingface.co/Unbabel/{name} at one of these places, or name another "
-            "model: --config 'comet={model: NAME}'."
-        )
-    return folder / _CHECKPOINT
+def metric_made_from(*, metric: str) -> dict[str, Any]:
+    """Return what the scores of a metric that is a command depend on. Raises `UserError` if there is none."""
+    choose(metric, command_metric_names(), noun="metric that is a command", where="the target")
+    return command_metric(metric).made_from
 
 
-def comet_obstacles(settings: ProjectSettings, *, with_conda: bool) -> list[str]:
-    """Return one sentence for each thing that COMET lacks; `with_conda` says whether jobs run in conda environments."""
+def metric_model(settings: ProjectSettings, metric: str) -> str:
+    """Return the path of a metric's model; empty if it needs none, or if the model is in none of the folders."""
+    name = command_metric(metric).model_name
+    paths = candidate_paths(name, settings.model_folders) if name else []
+    return next((str(path.resolve()) for path in paths if path.exists()), "")
+
+
+def conda_file(metric: str) -> str | None:
+    """Return the file of a metric's environment that Snakemake makes by conda; None if it is another one."""
+    environment = command_metric(metric).environment
+    return environment if environment and environment.endswith((".yaml", ".yml")) else None
+
+
+def metric_obstacles(settings: ProjectSettings, metric: str, *, with_conda: bool) -> list[str]:
+    """Return one sentence for each thing that a metric lacks; `with_conda`: whether jobs run in conda environments."""
+    name, environment = command_metric(metric).model_name, command_metric(metric).environment
     sentences = []
-    try:
-        comet_checkpoint(settings)
-    except UserError as error:
-        sentences.append(str(error))
-    python = settings.comet.python
-    if python is None and not with_conda:
+    if name and not metric_model(settings, metric):
+        searched = ", ".join(map(str, candidate_paths(name, settings.model_folders)))
+        sentences.append(f"there is no model '{name}': looked for it at {searched}. Put it at one of these places.")
+    if conda_file(metric) and not with_conda:
         sentences.append(
-            "COMET needs an environment of its own: add --software-deployment-method conda, or name the Python of an "
-            "environment that has unbabel-comet: --config 'comet={python: /my/comet/bin/python}'."
+            f"{metric} needs an environment of its own: add --software-deployment-method conda, or write `environment: "
+            f"FOLDER` into this file, where the folder is a venv that has what {environment} lists."
         )
-    if python is not None and shutil.which(python) is None:
-        sentences.append(f"comet.python in config.yaml: there is no program {python}; name a Python interpreter.")
-    return sentences
+    if environment and not Path(environment if conda_file(metric) else f"{environment}/bin").exists():
+        sentences.append(f"environment: there is none at {environment}: name a YAML file, or a folder with bin/ in it.")
+    return [f"{metric_file(metric)}: {sentence}" for sentence in sentences]
 
 
 # The demo

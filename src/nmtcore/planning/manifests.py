@@ -13,7 +13,7 @@ from nmtcore.config.runs import RunSettings
 from nmtcore.errors import UserError
 from nmtcore.planning.corpus import files_of
 
-RUN_FILES = ("history", "scores", "comet_scores", "gold_scores")
+RUN_FILES = ("history", "scores", "metric_scores", "gold_scores")
 """The types of files of runs whose times make the tables of all runs and scores again."""
 
 

@@ -86,9 +86,8 @@ def labelled(scores: "pd.DataFrame") -> "pd.DataFrame":
 
 def score_rows(layout: Layout, names: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the scores of a run."""
-    for file_type in ("scores", "comet_scores", "gold_scores"):
-        path = Path(layout.path(file_type, **names))
-        if path.exists():
+    for file_type in ("scores", "metric_scores", "gold_scores"):
+        for path in layout.existing(file_type, **names):
             with explain_content(path):
                 for row in _rows_of(read_json(path)):
                     yield {**names, **row}

@@ -27,7 +27,7 @@ _SIGNS = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}", '"': r"\textquotedbl{}",
     "[": "{[}", "]": "{]}", "*": "{*}", "-": "{-}", "±": r"$\pm$", "→": r"$\rightarrow$", "−": "$-$", "Δ": r"$\Delta$",
-    "–": "--", "≠": r"$\neq$",
+    "–": "--", "≠": r"$\neq$", "↓": r"$\downarrow$",
 }  # fmt: skip
 """Characters with a meaning in LaTeX. Brackets and the asterisk have one after the end of a row, and two hyphens are a
 dash, `!` and `?` before a grave accent are turned around."""

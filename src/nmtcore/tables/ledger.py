@@ -28,7 +28,7 @@ from nmtcore.tables.blocks import (
 )
 from nmtcore.tables.cells import MARGIN, Cell, Claim, PlannedTable, trained_name
 from nmtcore.tables.kinds import KINDS
-from nmtcore.tables.measures import is_amount, measure_label
+from nmtcore.tables.measures import as_gain, is_amount, measure_label
 from nmtcore.tables.parts import claimed_part, parts_of
 from nmtcore.tables.query import Frame, Results, Row, plain_row, rows_by
 from nmtcore.tables.sheets import stand_in_text
@@ -167,7 +167,9 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
     slope and a correlation are judged like a difference. An interval that leaves training noise out, since a system has
     one seed, decides nothing. Controls count where a gain is upheld.
     """
-    delta, low, high = (ours[key] for key in ("delta", "low", "high"))
+    measured = delta, low, high = [ours[key] for key in ("delta", "low", "high")]
+    if delta is not None and claim.compares in ("difference", "gains"):
+        delta, low, high = as_gain(claim.system.measure, *measured)
     answer, reason = "not run", ours["reason"]
     if delta is not None:
         reason = claim.undecided or reason or ("" if ours["training_noise"] else SINGLE_SEED)
@@ -202,7 +204,7 @@ def judge(table: PlannedTable, claim: Claim, ours: Row, *controls: Row) -> Judge
         **{key: getattr(claim.system, key) for key in ("split", "item", "metric")},
         **{f"baseline_{key}": getattr(claim.baseline, key) for key in ("item", "metric")},
         "published": claim.difference,
-        "ours": None if delta is None else [delta, low, high],
+        "ours": None if delta is None else measured,
         "detectable": ours["detectable"],
         "answer": answer,
         "shown_answer": answer + f": {small}" * is_small,
@@ -227,7 +229,7 @@ def _controlled(claim: Claim, answer: str, controls: Sequence[Row]) -> tuple[lis
         reason = row["reason"] or ("" if row["training_noise"] else SINGLE_SEED)
         if reason:
             said.append(f"not known of {row['row']}: {reason}")
-        elif row["low"] > 0:
+        elif as_gain(row["measure"], row["delta"], row["low"], row["high"])[1] > 0:
             gaining.append(row["row"])
             said.append(row["row"])
         else:

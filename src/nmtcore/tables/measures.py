@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.components import PascalSettings
+from nmtcore.config.metrics import command_metric
 from nmtcore.config.registry import has_own
 from nmtcore.layout import PAPER
 from nmtcore.tables import runs, sizes, trees
@@ -75,8 +76,8 @@ def _setting_source(cell_files: CellFiles) -> Source:
     return {"value": values[metric]}
 
 
-def _translations(measure: str, label: str, *, digits: int = 2, file_type: str = "counts") -> Measure:
-    source = partial(runs.translations_source, measure=measure, file_type=file_type)
+def _translations(measure: str, label: str, *, digits: int = 2, metric: str | None = None) -> Measure:
+    source = partial(runs.translations_source, measure=measure, metric=metric)
     counts = runs.stored_counts
     return Measure(measure, label, source, counts=counts, digits=digits, also=ALWAYS, of_translations=True)
 
@@ -127,7 +128,6 @@ _MEASURES = (
     _translations("chrf", "chrF", digits=1),
     _translations("ribes", "RIBES"),
     _translations("multi_bleu", "multi-bleu"),
-    _translations("comet", "COMET", file_type="comet_counts"),
     _attachment("uas", "UAS", "tree_uas", "uas_mean", "diagonal_precision", notes=runs.UAS_NOTES),
     Measure("tree_uas", "UAS of trees", runs.tree_attachment_source, runs.spanning_tree_uas, digits=2),
     Measure("uas_mean", "UAS, mean over sentences", runs.attachment_source, runs.sentence_means, digits=2),
@@ -207,9 +207,11 @@ INDUCTION = frozenset(name for name, measure in MEASURES.items() if measure.sour
 
 
 def measure_named(name: str) -> Measure | None:
-    """Return a measure, also a metric of the user's own; None if there is none of this name."""
+    """Return a measure, also a metric that is a command or of the user's own; None if there is none of this name."""
     if name in MEASURES:
         return MEASURES[name]
+    if (metric := command_metric(name)) is not None:
+        return _translations(name, metric.label, digits=metric.digits, metric=name)
     return _translations(name, name) if has_own("metrics", name) else None
 
 
@@ -233,8 +235,15 @@ def is_of_translations(name: str) -> bool:
     return measure is not None and measure.of_translations
 
 
+def as_gain(name: str, delta: float, low: float, high: float) -> tuple[float, float, float]:
+    """Return a difference and its interval as a gain: with the other sign if lower values of the measure are better."""
+    metric = command_metric(name)
+    return (delta, low, high) if metric is None or metric.higher_is_better else (-delta, -high, -low)
+
+
 def measure_label(name: str) -> str:
     """Return the name of a measure in tables."""
     from nmtcore.evaluation.metrics import METRICS
 
-    return METRICS[name].label if name in METRICS else MEASURES[name].label if name in MEASURES else name
+    measure = measure_named(name)
+    return METRICS[name].label if name in METRICS else measure.label if measure else name

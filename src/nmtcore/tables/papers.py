@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.config.catalogue import Catalogue
 from nmtcore.config.files import NamedFiles, merge, named_files, read_yaml
+from nmtcore.config.metrics import command_metric_names
 from nmtcore.config.registry import own_names
 from nmtcore.config.typed import build, choose
 from nmtcore.errors import UserError
@@ -417,7 +418,7 @@ def _added_name(column: Cell, name: str) -> str:
 
 def _check_shown(catalogue: Catalogue, shown: PaperTablesSettings, published: Container[str], path: Path) -> None:
     """Check the names of own tables, their rows, and that their columns have scores that can be computed."""
-    measures = [*MEASURES, *own_names("metrics")]
+    measures = [*MEASURES, *command_metric_names(), *own_names("metrics")]
     _check(shown.measures.values(), measures, "measure", f"{path}: measures")
     for name, table in shown.tables.items():
         where = f"{path}: tables.{name}"

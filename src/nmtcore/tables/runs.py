@@ -58,12 +58,12 @@ running there.
 """
 
 
-def translations_source(cell_files: CellFiles, *, measure: str, file_type: str) -> Source:
+def translations_source(cell_files: CellFiles, *, measure: str, metric: str | None) -> Source:
     """Return the counts of the translations by the cell's runs; a row that is no system of ours has none."""
     if cell_files.runs is None or cell_files.cell.test is None:
         raise Unmeasurable(cell_files.cell.reason)
-    files = {"counts": cell_files.by_seed(file_type)}
-    return {"files": files, "split": cell_files.cell.test, "column": measure}
+    counts = cell_files.by_seed("metric_counts", metric=metric) if metric else cell_files.by_seed("counts")
+    return {"files": {"counts": counts}, "split": cell_files.cell.test, "column": measure}
 
 
 def attachment_source(cell_files: CellFiles, *, chains: bool = False) -> Source:

@@ -24,7 +24,16 @@ from nmtcore.tables.blocks import (
     with_origin,
 )
 from nmtcore.tables.cells import Cell, PlannedTable
-from nmtcore.tables.measures import ATTACHMENT, DIFFERS, MEASURES, SETTINGS, is_of_translations, measure_label
+from nmtcore.tables.measures import (
+    ATTACHMENT,
+    DIFFERS,
+    MEASURES,
+    SETTINGS,
+    as_gain,
+    is_of_translations,
+    measure_label,
+    measure_named,
+)
 from nmtcore.tables.query import WITH_LENGTHS, Frame, Row, comparisons_of
 from nmtcore.tables.sizes import NOTES as SIZE_NOTES
 
@@ -85,7 +94,8 @@ def _marks(table: PlannedTable, compared: Sequence[Comparison]) -> dict[tuple[st
         baseline = table.baselines.index(row["baseline"])
         if baseline < len(GAINS):
             place = (row["row"], row["column"])
-            mark = (GAINS if row["delta"] > 0 else LOSSES)[baseline][row["holm"] < 0.01]
+            gain, _, _ = as_gain(row["measure"], row["delta"], row["low"], row["high"])
+            mark = (GAINS if gain > 0 else LOSSES)[baseline][row["holm"] < 0.01]
             marks[place] = marks.get(place, "") + mark
     return marks
 
@@ -106,7 +116,7 @@ def _overview(
     published = {cell.column for cell in table.cells if cell.published is not None}
     columns = text_columns(_first(table))
     for column in table.columns:
-        measure = MEASURES.get(column.measure)
+        measure = measure_named(column.measure)
         group, ours = _headings(table, column, bool(published))
         if column.name in published:
             raw_name = f"{column.name}, published"
