@@ -120,7 +120,7 @@ rule run_metric:
         mem_mb=16000,
         runtime=240,
         gpu=lambda wildcards: min(
-            GPUS, "{device}" in command_metric(wildcards.metric).command
+            GPUS, int("{device}" in command_metric(wildcards.metric).command)
         ),
         # Where programs and models are changes no scores, so these are no parameters.
         python=sys.executable,
