@@ -160,10 +160,10 @@ def test_a_model_with_fewer_layers_shows_its_last(runs):
     systems = {name: (["2.1"] if name == "deep" else [], [path]) for name, path in paths.items()}
     frame, _, texts = made(runs, sharpness(systems, {"layer": 2}))
     assert [(row["system"], row["place"], row["claimed"]) for row in frame.rows] == [
-        ("deep", "layer 2, head 0", False), ("deep", "layer 2, head 1", True),
-        ("flat", "layer 1, head 0", False), ("flat", "layer 1, head 1", False),
+        ("deep", "head 2.0", False), ("deep", "head 2.1", True),
+        ("flat", "head 1.0", False), ("flat", "head 1.1", False),
     ]  # fmt: skip
-    assert {"layer 2, head 1", "flat: % of the attention weights"} <= set(texts)
+    assert {"head 2.1", "flat: % of the attention weights"} <= set(texts)
 
 
 def test_best_and_last_scores_of_curves(runs):

@@ -46,7 +46,7 @@ def sharpness_rows(table: PlannedTable, results: Results) -> Iterator[Row]:
         for name, sharpness in counted.items():
             if name.startswith(heads_of) if heads_of else "." not in name:
                 is_claimed = any(head == name or head.startswith(f"{name}.") for head in claimed)
-                names["place"] = f"layer {name.replace('.', ', head ')}"
+                names["place"] = f"{'head' if '.' in name else 'layer'} {name}"
                 yield {**names, "seeds": len(paths), **sharpness, "claimed": is_claimed}
 
 
