@@ -15,6 +15,7 @@ def sample_paths(layout):
         "dataset": "demo_en2de", "system": "depparse_l1", "split": "train", "side": "source", "annotator": "existing",
         "other": "parser", "segmentation": "bpe_joint_2000", "seed": 1, "shard": 0, "shards": 2, "score": "gold.uas",
         "folder": "mine/", "file": "europarl/a.gz", "paper": "pham2018", "table": "pham2018_table_6_3",
+        "metric": "comet", "column": "lemma",
     }  # fmt: skip
     paths = {}
     for file_type in FILES.keys() - NO_OUTPUTS:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from nmtcore.tables.cells import CellFiles, Source, Unmeasurable
 from nmtcore.tables.measures import measured_source
-from nmtcore.tables.runs import log_source, model_source, sharpness_source
+from nmtcore.tables.runs import check_model, log_source, model_source, sharpness_source
 from nmtcore.tables.sizes import test_annotations
 from nmtcore.tables.trees import trees_source
 
@@ -76,11 +76,7 @@ def lengths_source(cell_files: CellFiles) -> Source:
 
 def sweep_source(cell_files: CellFiles) -> Source:
     """Return the counts of dev by a trial's runs, and the folder of what the choice, no other one, scores on tests."""
-    lacks = "its translations were made elsewhere, or {split} is no test"
-    if cell_files.runs is None:
-        raise Unmeasurable(cell_files.cell.reason or f"{cell_files.cell.system} is no system")
-    if cell_files.run.external is not None or cell_files.test not in cell_files.run.tests:
-        raise Unmeasurable(lacks.format(split=cell_files.cell.test))
+    check_model(cell_files, "its translations were made elsewhere, or {split} is no test")
     runs, scale = cell_files.runs, cell_files.project.settings.scale
     choice = cell_files.project.layout.path("choice", scale=scale, dataset=runs.dataset, table=cell_files.table)
     files = {"counts": cell_files.by_seed("dev_counts"), "choice": choice}

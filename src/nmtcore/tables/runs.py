@@ -129,16 +129,22 @@ def sentence_means(source: Source) -> list[float]:
     return means
 
 
-def model_source(
-    cell_files: CellFiles, file_type: str, lacks: str, *, suits: Callable[[Any], bool], first: bool = False
-) -> Source:
-    """Return files that models made of the cell's split. Raises `Unmeasurable` if none translates it and `suits`."""
+def check_model(cell_files: CellFiles, lacks: str, suits: Callable[[Any], bool] = lambda run: True) -> None:
+    """Raise `Unmeasurable` if there is no model that translates the cell's split, or none that `suits`."""
     cell = cell_files.cell
     if cell_files.runs is None:
         raise Unmeasurable(cell.reason or f"{cell.system} is no system")
-    run, split = cell_files.run, cell_files.test
-    if run.external is not None or split not in run.tests or not suits(run):
+    run = cell_files.run
+    if run.external is not None or cell_files.test not in run.tests or not suits(run):
         raise Unmeasurable(lacks.format(split=cell.test))
+
+
+def model_source(
+    cell_files: CellFiles, file_type: str, lacks: str, *, suits: Callable[[Any], bool], first: bool = False
+) -> Source:
+    """Return a file of each seed, or of the first one, that a model makes of the cell's split (`check_model`)."""
+    check_model(cell_files, lacks, suits)
+    split = cell_files.test
     return {"files": {file_type: cell_files.by_seed(file_type, first=first, split=split)}, "split": split}
 
 
