@@ -1,10 +1,12 @@
 """Warnings about unsegmented text in writing systems without spaces."""
 
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
 
+from nmtcore.corpus import read
 from nmtcore.corpus.tokenisation import mecab_words
 from nmtcore.corpus.writing_systems import count_unspaced, looks_tokenised, unsegmented_warning
 
@@ -43,6 +45,14 @@ def test_segmented_text_and_other_scripts_get_no_warning():
         JAPANESE,
     ]
     assert warning(lines, list(map(str.split, lines))) is None, "a few unsegmented lines are tolerated"
+
+
+def test_a_split_of_unsegmented_text_is_read_with_a_warning(bench, monkeypatch):
+    monkeypatch.setattr(read, "ROWS_PER_CHUNK", 7)
+    dataset = bench.dataset(bench.plain(JAPANESE * 40, "x y\n" * 40))
+    _, report = bench.read(replace(dataset, source="ja"))
+    (sentence,) = report["warnings"]
+    assert sentence.endswith(" characters per word): did you mean `mecab`?")
 
 
 @pytest.mark.parametrize("text", [JAPANESE, CHINESE])

@@ -23,6 +23,7 @@ from nmtcore.corpus.parallel import available_cores, batched, ordered_map
 from nmtcore.corpus.sources import member_to_read
 from nmtcore.corpus.text_lines import BadRow, Input, how_to_convert
 from nmtcore.corpus.tokenisation import WordTokenizer
+from nmtcore.corpus.writing_systems import count_unspaced, unsegmented_warning
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import write_json
 from nmtcore.parquet import ROWS_PER_GROUP, row_writer
@@ -47,13 +48,14 @@ def read_split(
     processes: int | None = None,
     limit: int | None = None,
 ) -> dict:
-    """Read one split of a data set into `output` (RAW_SCHEMA); write counts to `report` (JSON).
+    """Read one split of a data set into `output` (RAW_SCHEMA); write counts and warnings to `report` (JSON).
 
     `dataset` and `split` are used in messages. Up to `settings.max_bad_lines` pairs that cannot be read are dropped, on
     both sides, and counted by reason; one more raises `LineError`. Ids count the rows of the split, dropped rows
     included: a pair's id does not depend on which rows were dropped, and may be larger than its row in `output`.
-    `processes` (None: one per core) does not change the result; only the first `limit` rows are read (None: all).
-    Raises `UserError` if no pair is left, or if a side of dev or a test is blank in all of them.
+    `processes` (None: one per core) does not change the result; only the first `limit` rows are read (None: all). The
+    report's `warnings` name likely mistakes. Raises `UserError` if no pair is left, or if a side of dev
+    or a test is blank in all of them.
     """
     processes = available_cores() if processes is None else processes
     counts: Counter = Counter()
@@ -218,6 +220,9 @@ def read_chunk(numbered: tuple[int, Sequence[NumberedRow]]) -> RawBatch:
             counts["line_separators", name] += replace_separators(side.text) != side.text
     arrays = [pa.array(columns[name], type=RAW_SCHEMA.field(name).type) for name in RAW_SCHEMA.names]
     pairs = pa.RecordBatch.from_arrays(arrays, schema=RAW_SCHEMA)
+    for name in SIDES:
+        unspaced = count_unspaced(pairs[name], pairs[f"{name}_words"])
+        counts.update({("unspaced", name, unit): number for unit, number in unspaced.items()})
     return RawBatch(pairs, bad, counts)
 
 
@@ -273,6 +278,12 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) 
     def by(*name: str) -> dict[str, int]:
         return {key[-1]: number for key, number in counts.most_common() if key[:-1] == name}
 
+    warnings = (
+        unsegmented_warning(
+            Counter(by("unspaced", side)), side, words_kind=words.kind, language=settings.languages[side]
+        )
+        for side, words in settings.words.items()
+    )
     pairs, kept = by("pairs"), by("kept")
     names = ("words", "empty", "line_separators")
     return {
@@ -287,4 +298,5 @@ def _report(settings: ReadingSettings, counts: Counter, bad: Sequence[BadLine]) 
         "first_dropped": [f"{path}, line {line}: {fault}" for path, line, fault in bad],
         **{name: {side: counts[name, side] for side in SIDES} for name in names},
         "null_annotations": {side: by("null_annotations", side) for side in SIDES},
+        "warnings": [*filter(None, warnings)],
     }
