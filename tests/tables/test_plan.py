@@ -147,6 +147,13 @@ def test_unfinished_runs_can_be_left_out(make_project):
     assert cell.runs is None
     assert cell.reason == "transformer_base on demo_en2de has no finished run (unfinished_runs: leave_out)"
     assert table_inputs(project, table="pham2018_table_6_4") == [project.layout.path("counts", **names)]
+    sharpness = lambda: planned_table(make_project(settings), "pham2018_sharpness").cell(
+        "depparse_l1", "layer 1/sharpness"
+    )
+    gone = "neither its model nor what is measured of it was kept (unfinished_runs: leave_out)"
+    assert (sharpness().source, sharpness().reason) == ({}, gone)
+    Path(project.layout.path("model", **names)).mkdir()
+    assert (bool(sharpness().source), sharpness().reason) == (True, "")
 
 
 def test_claims_know_their_runs_and_why_they_cannot_be_decided(project):

@@ -1,5 +1,6 @@
 """The records of tables: cells, what a paper prints there and what is measured here, their files, and claims."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -238,6 +239,18 @@ class CellFiles(NamedTuple):
         names |= {"scale": self.project.settings.scale, "dataset": self.runs.dataset, "system": self.runs.system}
         seeds = self.runs.seeds[:1] if first else self.runs.seeds
         return {str(seed): self.project.layout.path(file_type, **names, seed=seed) for seed in seeds}
+
+    def made_by_models(self, file_type: str, *, first: bool = False, **names: str) -> dict[str, str]:
+        """Return a file of each seed, or of the first one, that a model makes.
+
+        Raises `Unmeasurable` if neither it nor the model was kept, and nothing is trained (`unfinished_runs`).
+        """
+        files = self.by_seed(file_type, first=first, **names)
+        leave_out = self.project.settings.unfinished_runs == "leave_out" and self.run.is_trained
+        kept = (os.path.exists(path) or os.path.exists(self.by_seed("model")[seed]) for seed, path in files.items())
+        if leave_out and not all(kept):
+            raise Unmeasurable("neither its model nor what is measured of it was kept (unfinished_runs: leave_out)")
+        return files
 
     def path(self, file_type: str, **names: str) -> str:
         """Return a file of the cell's data set."""

@@ -62,6 +62,7 @@ def translations_source(cell_files: CellFiles, *, measure: str, metric: str | No
     """Return the counts of the translations by the cell's runs; a row that is no system of ours has none."""
     if cell_files.runs is None or cell_files.cell.test is None:
         raise Unmeasurable(cell_files.cell.reason)
+    cell_files.made_by_models("hypotheses", split=cell_files.cell.test)
     counts = cell_files.by_seed("metric_counts", metric=metric) if metric else cell_files.by_seed("counts")
     return {"files": {"counts": counts}, "split": cell_files.cell.test, "column": measure}
 
@@ -76,6 +77,8 @@ def attachment_source(cell_files: CellFiles, *, chains: bool = False) -> Source:
     is_chain = run.tree_comparison == "chain"
     if is_chain != chains or cell.test not in (run.gold if gold else run.parsed_tests):
         raise Unmeasurable
+    if not gold:
+        cell_files.made_by_models("hypotheses", split=cell.test)
     files = {"counts": cell_files.by_seed("gold_counts" if gold else "counts")}
     return {"files": files, "split": cell.test, "column": "tree_uas" if run.tree_comparison == "induced" else "uas"}
 
@@ -145,7 +148,7 @@ def model_source(
     """Return a file of each seed, or of the first one, that a model makes of the cell's split (`check_model`)."""
     check_model(cell_files, lacks, suits)
     split = cell_files.test
-    return {"files": {file_type: cell_files.by_seed(file_type, first=first, split=split)}, "split": split}
+    return {"files": {file_type: cell_files.made_by_models(file_type, first=first, split=split)}, "split": split}
 
 
 def sharpness_source(cell_files: CellFiles) -> Source:

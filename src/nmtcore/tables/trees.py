@@ -54,8 +54,10 @@ def _treebank_source(cell_files: CellFiles, file_type: str = "gold_parses", *, f
         return source
     if cell.test not in cell_files.run.gold:
         raise Unmeasurable(f"{cell.system} does not parse")
-    split = {"split": cell.test} if file_type == "gold_parses" else {}
-    source["files"][file_type] = cell_files.by_seed(file_type, first=first, **split)
+    if file_type == "gold_parses":
+        source["files"][file_type] = cell_files.made_by_models(file_type, first=first, split=cell.test)
+    else:
+        source["files"][file_type] = cell_files.by_seed(file_type, first=first)
     return source
 
 
