@@ -6,6 +6,7 @@ import torch
 from called import call_nmtcore
 from conftest import skip_unless_ci
 from factories import examples_of, run_settings, side
+from publishing import publish_bundle
 from safetensors.torch import load_file, save_file
 
 from nmtcore.config.components import RelativePositionsSettings
@@ -313,3 +314,22 @@ def test_an_imported_model_gives_the_base_of_a_system_with_components(typed):
     assert drawn.keys() == base.keys() | set(fresh)
     for name, weight in named_weights(model):
         assert torch.equal(weight, drawn[name] if name in fresh else base[name])
+
+
+def test_a_bundle_that_is_published_and_imported_again_translates_the_same(typed, tmp_path):
+    """What the trial of docs/how-to/strong-base.md does with a model that was trained here."""
+    _, published, run = typed
+    publish_bundle(run / "model", tmp_path / "again")
+    assert read_json(tmp_path / "again/vocab.json") == read_json(published / "vocab.json")
+    weights = load_file(tmp_path / "again/model.safetensors")
+    for name, weight in load_file(published / "model.safetensors").items():
+        real = slice(PADDING if name == "final_logits_bias" else None)  # padding is never generated
+        assert torch.equal(weights[name][..., real], weight[..., real])
+    assert call_nmtcore("import", f"{tmp_path}/again", f"{tmp_path}/run", "--source", "en", "--target", "de").code == 0
+    options = ("--beam", "1", "--max-length", "18")
+    first, again = (
+        call_nmtcore("translate", f"{folder}/model", *options, text="\n".join(TEXTS)).output
+        for folder in (run, tmp_path / "run")
+    )
+    assert first == again
+    assert len(set(first.split("\n"))) > 2

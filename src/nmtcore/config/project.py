@@ -263,7 +263,7 @@ class Project(Catalogue):
         return [Layer(str(folder), published_settings(folder))]
 
     def published_model(self, system: str) -> Path:
-        """Return the folder of an imported system's model. Raises `UserError` if it is in none of the folders."""
+        """Return the folder of an imported system's model. Raises `MissingAnnotation` if no folder has it."""
         name, folders = self.system(system).imported.model, self.settings.model_folders
         candidates = [Path(folder) / name for folder in folders]
         folder = next((path for path in candidates if path.is_dir()), None)
@@ -272,9 +272,10 @@ class Project(Catalogue):
             if name in self.model_files:
                 files = (self.layout.path("download", file=file.name) for file in self.annotator_model(name).files)
                 advice = f"download it first (`snakemake --cores 1 {' '.join(files)}`)"
-            raise UserError(
+            raise MissingAnnotation(
                 f"{self.systems.where(system)}: imported: there is no model {name} at "
-                f"{', '.join(map(str, candidates))}: {advice}."
+                f"{', '.join(map(str, candidates))}: {advice}.",
+                missing=f"no model {name}",
             )
         return folder
 

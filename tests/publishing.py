@@ -1,0 +1,54 @@
+"""Publishes a bundle as `transformers` would: a `MarianMTModel` with its weights, and the files beside it."""
+
+import shutil
+from pathlib import Path
+
+from nmtcore.config.corpora import SIDES
+from nmtcore.files import write_json
+from nmtcore.inference.bundle import load_bundle
+from nmtcore.inference.marian import ABSENT, LAYERS
+from nmtcore.segmentation.segmenter import codes_name
+from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+from nmtcore.training.checkpoints import named_weights
+
+
+def publish_bundle(bundle: Path, folder: Path) -> None:
+    """Write a transformer in the form of Marian's, with joint pieces of SentencePiece, to a new folder.
+
+    Padding is the last entry, and has the vector of `<s>`, with which the decoder starts here.
+    """
+    from transformers.models.marian import MarianConfig, MarianMTModel
+
+    loaded = load_bundle(bundle)
+    settings, weights = loaded.run.model, dict(named_weights(loaded.model))
+    entries = loaded.vocabularies["source"].entries
+    order = [EOS, UNK, *range(len(SPECIALS), len(entries)), BOS]
+    names = [entries[i] for i in order[:-1]] + [SPECIALS[PAD]]
+    padding, same = len(order) - 1, {"ffn_dim": settings.feed_forward, "attention_heads": settings.heads}
+    config = MarianConfig(
+        **{f"{stack}_{key}": value for stack in ("encoder", "decoder") for key, value in same.items()},
+        **{f"{stack}_layers": getattr(settings, f"{stack}_layers") for stack in ("encoder", "decoder")},
+        **dict.fromkeys(("pad_token_id", "decoder_start_token_id"), padding),
+        **dict.fromkeys(("eos_token_id", "forced_eos_token_id"), 0),
+        **{key: getattr(settings, key) for key in ("dropout", "attention_dropout", "activation_dropout")},
+        **{"vocab_size": len(order), "d_model": settings.width, "activation_function": settings.activation},
+        **{"scale_embedding": settings.scaled_embeddings, "max_length": 102, "num_beams": 4},
+    )
+    bias_V = weights["output_bias"][order]
+    bias_V[padding] = ABSENT
+    published = {"model.shared.weight": weights["target_embedding.weight"][order], "final_logits_bias": bias_V[None]}
+    for stack, parts in LAYERS.items():
+        for layer in range(getattr(settings, f"{stack}_layers")):
+            for part, theirs in parts.items():
+                for kind in ("weight", "bias"):
+                    chunks = weights[f"{stack}.{layer}.{part}.{kind}"].chunk(len(theirs))
+                    names_of_chunks = (f"model.{stack}.layers.{layer}.{name}.{kind}" for name in theirs)
+                    published |= dict(zip(names_of_chunks, chunks, strict=True))
+    model = MarianMTModel(config)
+    tied = {"model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head"}
+    absent = {name.removesuffix(".weight") for name in model.load_state_dict(published, strict=False).missing_keys}
+    assert absent <= tied | {f"model.{stack}.embed_positions" for stack in LAYERS}, absent
+    model.save_pretrained(folder)
+    write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    for side in SIDES:
+        shutil.copyfile(Path(bundle) / codes_name(loaded.run.segmentation, side), folder / f"{side}.spm")
