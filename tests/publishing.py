@@ -1,15 +1,27 @@
-"""Publishes a bundle as `transformers` would: a `MarianMTModel` with its weights, and the files beside it."""
+"""Folders of published models: one that planning reads, and a bundle as `transformers` would publish it."""
 
 import shutil
 from pathlib import Path
 
 from nmtcore.config.corpora import SIDES
 from nmtcore.files import write_json
-from nmtcore.inference.bundle import load_bundle
-from nmtcore.inference.marian import ABSENT, LAYERS
-from nmtcore.segmentation.segmenter import codes_name
-from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
-from nmtcore.training.checkpoints import named_weights
+
+MARIAN = {
+    **{"model_type": "marian", "d_model": 512, "encoder_layers": 6, "decoder_layers": 6, "num_beams": 6},
+    **{"encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048, "encoder_attention_heads": 8, "decoder_attention_heads": 8},
+    **{"pad_token_id": 9, "decoder_start_token_id": 9, "activation_function": "swish", "scale_embedding": True},
+    **{"max_length": 512, "dropout": 0.1, "vocab_size": 10, "eos_token_id": 0},
+}
+"""The config.json of a model of the size of OPUS-MT's."""
+
+
+def write_settings(folder: Path, entries: int) -> None:
+    """Write a folder with all that planning reads of a published model, which has no weights."""
+    folder.mkdir(parents=True)
+    write_json(folder / "config.json", MARIAN)
+    write_json(folder / "vocab.json", {f"p{i}": i for i in range(entries)})
+    for name in ("source.spm", "target.spm", "model.safetensors"):
+        (folder / name).write_bytes(b"")
 
 
 def publish_bundle(bundle: Path, folder: Path) -> None:
@@ -18,6 +30,12 @@ def publish_bundle(bundle: Path, folder: Path) -> None:
     Padding is the last entry, and has the vector of `<s>`, with which the decoder starts here.
     """
     from transformers.models.marian import MarianConfig, MarianMTModel
+
+    from nmtcore.inference.bundle import load_bundle
+    from nmtcore.inference.marian import ABSENT, LAYERS
+    from nmtcore.segmentation.segmenter import codes_name
+    from nmtcore.segmentation.vocabulary import BOS, EOS, PAD, SPECIALS, UNK
+    from nmtcore.training.checkpoints import named_weights
 
     loaded = load_bundle(bundle)
     settings, weights = loaded.run.model, dict(named_weights(loaded.model))
@@ -40,9 +58,9 @@ def publish_bundle(bundle: Path, folder: Path) -> None:
     for stack, parts in LAYERS.items():
         for layer in range(getattr(settings, f"{stack}_layers")):
             for part, theirs in parts.items():
-                for kind in ("weight", "bias"):
-                    chunks = weights[f"{stack}.{layer}.{part}.{kind}"].chunk(len(theirs))
-                    names_of_chunks = (f"model.{stack}.layers.{layer}.{name}.{kind}" for name in theirs)
+                for tensor in ("weight", "bias"):
+                    chunks = weights[f"{stack}.{layer}.{part}.{tensor}"].chunk(len(theirs))
+                    names_of_chunks = (f"model.{stack}.layers.{layer}.{name}.{tensor}" for name in theirs)
                     published |= dict(zip(names_of_chunks, chunks, strict=True))
     model = MarianMTModel(config)
     tied = {"model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head"}

@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 import yaml
+from publishing import write_settings
 
 from nmtcore.config.project import Project
 
 
 @pytest.fixture(scope="session")
-def project(root: Path) -> Project:
-    """The repository's project, which keeps the runs that it assembled."""
-    return Project.load(root / "config")
+def project(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The repository's project, which keeps the runs that it assembled, with the published model of its systems."""
+    folder = tmp_path_factory.mktemp("published")
+    write_settings(folder / "opus-mt-en-de", 60_000)
+    return Project.load(root / "config", models=[str(folder)])
 
 
 @pytest.fixture

@@ -30,7 +30,8 @@ LABELS = {
     }
     for first, side in ((1, "source"), (2, "target"))
 }
-SYSTEMS = [name for name in PROJECT.system_entries if name not in PROJECT.systems.external]
+UNTRAINED = {*PROJECT.systems.external, *PROJECT.systems.imported}
+SYSTEMS = [name for name in PROJECT.system_entries if not UNTRAINED & {name, PROJECT.system(name).start_from}]
 SPEEDS = {"scales": {"smoke": {"cpu": {"transformer": 2, "nm*": 3}, "gpu": {"transformer": 0.5}}}}
 
 

@@ -4,21 +4,15 @@ import re
 
 import pytest
 from planning.conftest import parsed
+from publishing import write_settings
 
 from nmtcore.config.assembly import MissingAnnotation
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
-from nmtcore.files import write_json
 from nmtcore.planning.evaluation import pattern_of, trained_pattern, translating_pattern
 from nmtcore.planning.manifests import manifest_sources
 from nmtcore.planning.training import path_of_run, published_model, start_model
 
-CONFIG = {
-    **{"model_type": "marian", "d_model": 512, "encoder_layers": 6, "decoder_layers": 6, "num_beams": 6},
-    **{"encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048, "encoder_attention_heads": 8, "decoder_attention_heads": 8},
-    **{"pad_token_id": 9, "decoder_start_token_id": 9, "activation_function": "swish", "scale_embedding": True},
-    **{"max_length": 512, "dropout": 0.1, "vocab_size": 10, "eos_token_id": 0},
-}
 SYSTEMS = {
     "opus": {"imported": {"model": "opus-mt-en-de", "source": "en", "target": "de", "licence": "CC-BY-4.0"}},
     "tuned": {"start_from": "opus"},
@@ -29,12 +23,7 @@ SYSTEMS = {
 @pytest.fixture
 def make(make_project, tmp_path):
     """Make a project with a published model and systems that use it, or others in their place."""
-    folder = tmp_path / "published/opus-mt-en-de"
-    folder.mkdir(parents=True)
-    write_json(folder / "config.json", CONFIG)
-    write_json(folder / "vocab.json", {f"p{i}": i for i in range(60_000)})
-    for name in ("source.spm", "target.spm", "model.safetensors"):
-        (folder / name).write_bytes(b"")
+    write_settings(tmp_path / "published/opus-mt-en-de", 60_000)
 
     def make(**systems):
         settings = {"systems": ["opus"], "models": ["published"]}
@@ -100,4 +89,4 @@ def test_what_does_not_fit_is_refused_with_a_sentence(make, case):
     systems, dataset, system, seed, sentence = REFUSED[case]
     with pytest.raises(UserError, match=sentence) as refused:
         make(**systems).run(dataset, system, "smoke", seed)
-    assert isinstance(refused.value, MissingAnnotation) == (case in ("languages", "seed"))
+    assert isinstance(refused.value, MissingAnnotation) == (case in ("languages", "seed", "absent"))

@@ -302,6 +302,6 @@ def test_rows_of_a_published_table_are_not_given_twice(make_project):
 def test_papers_can_be_added(make_project):
     published(make_project, TABLE)
     project = make_project()
-    assert sorted(paper_files(project)) == sorted([*PAPERS, "factors", "mine"])
+    assert sorted(paper_files(project)) == sorted([*PAPERS, "factors", "mine", "strong_base"])
     with pytest.raises(UserError, match=r"unknown paper 'pham2019'\. Did you mean pham2018"):
         read_paper(project, "pham2019")
