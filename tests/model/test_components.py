@@ -95,14 +95,13 @@ AT_FIRST = {
     "factors": {"combine": "add"},
     "head_selection": {"annotations": "one_set"},
     "tag_attention": {"choice": "gumbel"},
-    **dict.fromkeys(("tree_distance", "tree_traversal"), {"replaces_positions": False}),
+    "tree_distance": {"replaces_positions": False},
+    "tree_traversal": {"replaces_positions": False},
 }
 """Settings that decide whether a component is neutral at first, or how."""
 
 
-@pytest.mark.parametrize(
-    ("name", "values"), [*((name, {}) for name in sorted(COMPONENTS)), *AT_FIRST.items()], ids=str
-)
+@pytest.mark.parametrize(("name", "values"), [*((name, {}) for name in sorted(COMPONENTS)), *AT_FIRST.items()], ids=str)
 def test_settings_say_whether_a_component_can_begin_without_changing_translations(name, values, make, example, draw):
     """And then the first update changes it or, if it has no parameters, changes the model otherwise than without it."""
     settings = dataclasses.replace(example(name), **values)
