@@ -159,8 +159,11 @@ def test_a_start_may_lack_what_can_begin_without_changing_it(own_project):
     }
     project = own_project({"systems/mine": systems})
     assert [len(project.run("demo_en2de", name, "smoke", 1).components) for name in ("both", "more")] == [2, 3]
-    for name in ("symbol", "instead", "scaled"):
-        with pytest.raises(UserError, match="start_from: transformer_base has other weights"):
+    for name, component in (("symbol", "parser"), ("instead", "tree_traversal"), ("scaled", "pascal")):
+        sentence = (
+            f"start_from: transformer_base has other weights .*; {component} is not neutral at first, so it cannot"
+        )
+        with pytest.raises(UserError, match=sentence):
             project.run("demo_en2de", name, "smoke", 1)
 
 
