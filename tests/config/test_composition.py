@@ -147,6 +147,26 @@ def test_a_start_needs_the_same_components(own_project):
             project.run("demo_en2de", name, "smoke", 1)
 
 
+def test_a_start_may_lack_what_can_begin_without_changing_it(own_project):
+    added, labels = {"extends": "transformer_base", "start_from": "transformer_base"}, {"replaces_positions": False}
+    both = {"parser": {"kind": "depparse", "layer": 1, "root": "itself"}, "tree_traversal": labels}
+    systems = {
+        "both": {**added, "components": both},
+        "more": {"extends": "both", "start_from": "both", "components": {"diagonalparse": {"layer": 0}}},
+        "symbol": {**added, "components": {"parser": {**both["parser"], "root": "symbol"}}},
+        "instead": {**added, "components": {"tree_traversal": {}}},
+        "scaled": {**added, "components": {"pascal": {"heads": 1}}},
+    }
+    project = own_project({"systems/mine": systems})
+    assert [len(project.run("demo_en2de", name, "smoke", 1).components) for name in ("both", "more")] == [2, 3]
+    for name, component in (("symbol", "parser"), ("instead", "tree_traversal"), ("scaled", "pascal")):
+        sentence = (
+            f"start_from: transformer_base has other weights .*; {component} is not neutral at first, so it cannot"
+        )
+        with pytest.raises(UserError, match=sentence):
+            project.run("demo_en2de", name, "smoke", 1)
+
+
 def test_a_start_may_lack_factors_that_are_added(own_project):
     added = {"extends": "transformer_base", "start_from": "transformer_base"}
     factors = {combine: {"columns": {"existing/lemma": 4}, "combine": combine} for combine in ("add", "concatenate")}

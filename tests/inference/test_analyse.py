@@ -34,6 +34,7 @@ CCG = {"target": {"ccg_tags": "easyccg"}}
 RUNS = {
     "base": run_settings(),
     "depparse": run_settings(DepParseSettings(layer=1), evaluation=EvaluationSettings(roots="many")),
+    "depparse without a symbol": run_settings(DepParseSettings(layer=1, root="itself")),
     "sisa": run_settings(SisaSettings(layer=1)),
     "diagonalparse": run_settings(DiagonalParseSettings(layer=0)),
     "sa_nmt": run_settings(HeadSelectionSettings(), **RECURRENT),

@@ -18,6 +18,8 @@ from nmtcore.config.components import (
     FactorsSettings,
     HeadSelectionSettings,
     TagAttentionSettings,
+    TreeDistanceSettings,
+    TreeTraversalSettings,
 )
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
@@ -191,6 +193,33 @@ def test_initial_weights_come_from_a_bundle_with_the_same_labels(tmp_path):
     load_initial_weights(model, tmp_path / "model", **files, labels=same)
     with pytest.raises(UserError, match="was trained with other labels of ccg than those of this run's data: train it"):
         load_initial_weights(model, tmp_path / "model", **files, labels=other)
+
+
+def test_what_is_new_begins_neutral_and_what_the_start_has_keeps_its_weights_wherever_it_stands(tmp_path):
+    values = {"maximum": 2, "replaces_positions": False}
+    had = {"traversal": TreeTraversalSettings(**values), "factors": FactorsSettings(columns={"upos": 2}, combine="add")}
+    added = {"distance": TreeDistanceSettings(**values)}
+    run = run_settings(components=had, features={"source": {"trees": "existing", "pos_tags": "existing"}})
+
+    def moved(model, vocabulary):
+        for weight in model.components.parameters():
+            torch.nn.init.normal_(weight)
+        return model
+
+    bundle = load_bundle(write_bundle(tmp_path / "model", run, train=moved))
+    saved, labels, size = bundle.model, bundle.labels, len(Vocabulary.of(PIECES))
+    for components, had_at in (({**added, **had}, (1, 2)), ({"traversal": had["traversal"], **added, **had}, (0, 2))):
+        new = replace(run, components=components)
+        model = build_model(new, source_size=size, target_size=size, labels=labels)
+        (distance,) = (component for component in model.components if component.name == "distance")
+        assert all(weight.any() for weight in distance.parameters()), "as drawn"
+        load_initial_weights(model, tmp_path / "model", run=new, segmentation=tmp_path / "segmentation", labels=labels)
+        assert not any(weight.any() for weight in distance.parameters())
+        by_name = {component.name: component for component in model.components}
+        for component in saved.components:
+            loaded = dict(by_name[component.name].named_parameters())
+            assert all(torch.equal(loaded[name], weight) for name, weight in component.named_parameters())
+        assert tuple(n for n, component in enumerate(model.components) if component.name in had) == had_at
 
 
 REFUSED = "has a component of its author's own, 'shift', which is not at config/components/shift.py"

@@ -67,6 +67,7 @@ EQUAL = {
         {"norm": "post"},
     ),
     "relative positions": ((RelativePositionsSettings(maximum=3),), {}),
+    "a parser head without `<ROOT>`": ((DepParseSettings(layer=0, root="itself"),), {}),
 }
 
 

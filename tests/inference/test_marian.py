@@ -9,7 +9,21 @@ from factories import examples_of, run_settings, side
 from publishing import publish_bundle
 from safetensors.torch import load_file, save_file
 
-from nmtcore.config.components import RelativePositionsSettings
+from nmtcore.config.components import (
+    DepParseSettings,
+    DiagonalParseSettings,
+    FactorsSettings,
+    LabelHeadSettings,
+    MultitaskSettings,
+    PascalSettings,
+    RelativePositionsSettings,
+    SennrichHaddowSettings,
+    SisaSettings,
+    TagAttentionSettings,
+    TreeDistanceSettings,
+    TreeHeadSettings,
+    TreeTraversalSettings,
+)
 from nmtcore.config.imported import published_settings
 from nmtcore.config.training import DecodingSettings, TransformerSettings
 from nmtcore.errors import UserError
@@ -20,6 +34,7 @@ from nmtcore.inference.marian import converted_weights, entry_order, read_publis
 from nmtcore.inference.search import translate_examples
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_model
+from nmtcore.model.testing import RANDOM_LABELS, random_examples
 from nmtcore.model.transformer import Transformer
 from nmtcore.segmentation.vocabulary import BOS, ROOT_ID, Vocabulary
 from nmtcore.training.checkpoints import named_weights, set_weights
@@ -299,21 +314,76 @@ def test_a_typed_import_translates_like_transformers(typed, marian):
     assert "run exists: name a new folder" in again.errors
 
 
+def tuned(typed, *components):
+    """Return the model of a system that starts from the imported one, and what it drew for its components."""
+    _, published, run = typed
+    new, size = imported_run(published, *components), len(Vocabulary.load(run / "model/source.vocab"))
+    torch.manual_seed(5)
+    model = build_model(new, source_size=size, target_size=size, labels=RANDOM_LABELS)
+    drawn = {name: weight.clone() for name, weight in named_weights(model) if name.startswith("components.")}
+    load_initial_weights(model, run / "model", run=new, segmentation=run / "model", labels=RANDOM_LABELS)
+    return model, drawn
+
+
 def test_an_imported_model_gives_the_base_of_a_system_with_components(typed):
     """Weights of the base are those of the published model, those of components stay as they were drawn."""
-    _, published, run = typed
-    new = imported_run(published, RelativePositionsSettings(maximum=3))
-    bundle = load_bundle(run / "model")
-    size = len(bundle.vocabularies["source"])
-    model = build_model(new, source_size=size, target_size=size)
-    drawn = {name: weight.clone() for name, weight in named_weights(model)}
-    load_initial_weights(model, run / "model", run=new, segmentation=run / "model", labels={})
-    base = dict(named_weights(bundle.model))
-    fresh = [name for name in drawn if name.startswith("components.")]
-    assert fresh
-    assert drawn.keys() == base.keys() | set(fresh)
-    for name, weight in named_weights(model):
-        assert torch.equal(weight, drawn[name] if name in fresh else base[name])
+    model, drawn = tuned(typed, RelativePositionsSettings(maximum=3))
+    expected = dict(named_weights(load_bundle(typed[2] / "model").model)) | drawn
+    assert drawn
+    assert expected.keys() == dict(named_weights(model)).keys()
+    assert all(torch.equal(weight, expected[name]) for name, weight in named_weights(model))
+
+
+ADDED = {
+    "nothing": (),
+    "depparse, root: itself": (DepParseSettings(layer=0, root="itself"),),
+    "diagonalparse": (DiagonalParseSettings(layer=0),),
+    "tree_traversal beside positions": (TreeTraversalSettings(replaces_positions=False),),
+    "tree_distance beside positions": (TreeDistanceSettings(maximum=5, replaces_positions=False),),
+    "factors, combine: add": (FactorsSettings(columns={"upos": 3, "deprel": 5}, combine="add"),),
+    "multitask": (MultitaskSettings(),),
+    "tag_attention": (TagAttentionSettings(),),
+    "a parser on traversals and factors": (
+        DepParseSettings(layer=1, root="itself"),
+        TreeTraversalSettings(replaces_positions=False),
+        FactorsSettings(columns={"upos": 3}, combine="add"),
+    ),
+    "depparse, root: symbol": (DepParseSettings(layer=0),),
+    "pascal": (PascalSettings(heads=1),),
+    "sennrich_haddow": (SennrichHaddowSettings(),),
+    "factors, combine: concatenate": (FactorsSettings(columns={"upos": 3}),),
+    "sisa": (SisaSettings(),),
+    "label_head": (LabelHeadSettings(),),
+    "relative_positions": (RelativePositionsSettings(),),
+    "tree_head": (TreeHeadSettings(),),
+    "tree_traversal in place of positions": (TreeTraversalSettings(),),
+}
+OTHER_SUMS = ("parse", "tree_")
+"""What reads or adds to scores of attention: the fused kernel adds the same in another order."""
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_what_is_added_changes_the_first_loss_of_translation_only_if_its_settings_say_so(typed, name):
+    """Whether the loss is that of the base, which an update then changes otherwise than the base's own (in float64)."""
+    examples, losses = random_examples(24, seed=1, longest=9), {}
+    for label, components in (("base", ()), (name, ADDED[name])):
+        model, _ = tuned(typed, *components)
+        batch = make_batch(examples, np.arange(24), model.components)
+        optimiser, losses[label] = torch.optim.SGD(model.double().train().parameters(), lr=0.05), []
+        for _ in range(2):
+            computed = model.loss(batch, label_smoothing=0.1)
+            losses[label].append(computed.parts[0].sum.item() / computed.parts[0].count)
+            optimiser.zero_grad()
+            computed.objective().backward()
+            optimiser.step()
+        new = {n: weight.grad for n, weight in model.named_parameters() if n.startswith("components.")}
+    first, second = (abs(one - base) for one, base in zip(losses[name], losses["base"], strict=True))
+    print(f"{name:40} {losses[name][0]:.6f} {losses[name][0] - losses['base'][0]:+.1e} {losses[name][1]:.6f}")
+    if neutral := all(settings.neutral_at_first for settings in ADDED[name]):
+        assert first <= (1e-12 if any(part in name for part in OTHER_SUMS) else 0)
+    assert neutral == (first < 1e-4)
+    assert (second > 1e-6) == bool(ADDED[name])
+    assert not new or any(gradient is not None and gradient.any() for gradient in new.values())
 
 
 def test_a_bundle_that_is_published_and_imported_again_translates_the_same(typed, tmp_path):

@@ -93,7 +93,10 @@ def test_scores_of_a_model_that_diverged_are_an_error(to_root):
     assert parse_of(scores, to_root=to_root)["argmax"].tolist() == ([0, 1] if to_root else [1, 2])
 
 
-@pytest.mark.parametrize("component", [DepParseSettings(layer=0), DiagonalParseSettings(layer=1)])
+PARSING = [DepParseSettings(layer=0), DepParseSettings(layer=0, root="itself"), DiagonalParseSettings(layer=1)]
+
+
+@pytest.mark.parametrize("component", PARSING)
 def test_parses_are_in_order_and_independent_of_the_batch_size(component):
     model, examples = random_model(component), random_examples(20)
     together, alone = parse_examples(model, examples), parse_examples(model, examples, batch_sentences=1)

@@ -90,6 +90,37 @@ def test_the_syntax_of_a_sentence_affects_only_its_own_outputs_and_losses(name, 
         assert (moved != 0) == (reads if old.name == "translation" else learns), old.name
 
 
+AT_FIRST = {
+    "depparse": {"root": "itself"},
+    "factors": {"combine": "add"},
+    "head_selection": {"annotations": "one_set"},
+    "tag_attention": {"choice": "gumbel"},
+    "tree_distance": {"replaces_positions": False},
+    "tree_traversal": {"replaces_positions": False},
+}
+"""Settings that decide whether a component is neutral at first, or how."""
+
+
+@pytest.mark.parametrize(("name", "values"), [*((name, {}) for name in sorted(COMPONENTS)), *AT_FIRST.items()], ids=str)
+def test_settings_say_whether_a_component_can_begin_without_changing_translations(name, values, make, example, draw):
+    """And then the first update changes it or, if it has no parameters, changes the model otherwise than without it."""
+    settings = dataclasses.replace(example(name), **values)
+    for base in settings.bases:
+        model, plain = make(settings, base=base), make(base=base)
+        plain.load_state_dict({k: w for k, w in model.state_dict().items() if not k.startswith("components.")})
+        if settings.neutral_at_first:
+            model.components[0].make_neutral()
+        batches = [make_batch(draw(5, seed=3), np.arange(5), each.components) for each in (model, plain)]
+        logits = [forced_logits(each, batch) for each, batch in zip((model, plain), batches, strict=True)]
+        assert torch.allclose(*logits, rtol=0, atol=1e-9) == settings.neutral_at_first
+        for each, batch in zip((model, plain), batches, strict=True):
+            each.loss(batch).objective().backward()
+        new = [parameter.grad for parameter in model.components.parameters()]
+        of_base = dict(model.named_parameters())
+        moved = (not torch.allclose(of_base[name].grad, weight.grad) for name, weight in plain.named_parameters())
+        assert any(gradient is not None and gradient.any() for gradient in new) if new else any(moved)
+
+
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_hooks_work_in_any_batch_and_step_and_change_nothing_at_strength_zero(make, draw, norm):
     """The explicit form of attention equals the fused kernel: outputs and gradients."""

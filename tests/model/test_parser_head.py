@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from model.comparing import check_baseline, check_logits, fixed_dropout
-from model.trees import TREES, columns_of_word, pairs, parent_of
+from model.trees import TREES, pairs, parent_of
 from oracles import TransformerOracle, governor_columns, pointing_loss, previous_columns, softmax
 
 from nmtcore.config.components import DepParseSettings, DiagonalParseSettings, SisaSettings
@@ -14,6 +14,8 @@ PREFIX = DepParseSettings(layer=2, weight=0.0)
 CASES = [
     (DepParseSettings(layer=0), (), "pre"),
     (DepParseSettings(layer=2, head=1), (), "post"),
+    (DepParseSettings(layer=0, root="itself"), (), "post"),
+    (DepParseSettings(layer=2, head=1, root="itself"), (PREFIX,), "pre"),
     (DiagonalParseSettings(layer=0), (), "pre"),
     (DiagonalParseSettings(layer=2, head=1), (PREFIX,), "post"),
     (SisaSettings(), (), "post"),
@@ -52,23 +54,31 @@ class BiaffineOracle(TransformerOracle):
         return scores
 
 
-def expected_columns(name, words, governors):
-    """Return the target of each source column: `<ROOT>` of `depparse`, subwords, `</s>`."""
-    if name == "depparse":
+def has_symbol(settings):
+    return getattr(settings, "root", None) == "symbol"
+
+
+def expected_columns(settings, words, governors):
+    """Return the target of each source column: `<ROOT>` if there is one, subwords, `</s>`."""
+    if has_symbol(settings):
         return [None, *governor_columns(words, governors), None]
-    if name == "diagonalparse":
+    if isinstance(settings, DiagonalParseSettings):
         return [*previous_columns(words), None]
-    targets = (columns_of_word(parent_of(word, governors), words)[0] for word in words)
-    return [*(None if governors[w] == -2 else target for w, target in zip(words, targets, strict=True)), None]
+    columns = []
+    for column, word in enumerate(words):
+        points = isinstance(settings, SisaSettings) or words.index(word) == column
+        target = parent_of(word, governors) if points else word
+        columns.append(None if governors[word] == -2 else words.index(target))
+    return [*columns, None]
 
 
-def expected_parse(name, scores, words):
-    """Compute the log-probabilities of heads; a root of `sisa` points to itself."""
-    root = int(name == "depparse")
+def expected_parse(settings, scores, words):
+    """Compute the log-probabilities of heads; without `<ROOT>`, a root points to itself."""
+    root = int(has_symbol(settings))
     firsts = [root + words.index(word) for word in sorted(set(words))]
     log = np.array([np.log(softmax(scores[row]))[[0] * root + firsts] for row in firsts])
     log = log.reshape(len(firsts), root + len(firsts))
-    if name == "sisa":
+    if not has_symbol(settings) and not isinstance(settings, DiagonalParseSettings):
         log = np.concatenate([log.diagonal()[:, None], log], axis=1)
         np.fill_diagonal(log[:, 1:], -np.inf)
     return log
@@ -90,22 +100,29 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, 
     total, count = 0.0, 0
     for i, (oracle, parse) in enumerate(zip(oracles, parses, strict=True)):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
-        targets, scores = expected_columns(name, words, governors), oracle.head_scores
+        targets, scores = expected_columns(settings, words, governors), oracle.head_scores
         scores = scores[f"encoder.{settings.layer}.attention", settings.head % 4][len(prefix) :, len(prefix) :][:, :-1]
         total += pointing_loss(scores, targets, candidates=len(targets) - 1)
         count += sum(target is not None for target in targets)
         assert parse.dtype == np.float32
-        np.testing.assert_allclose(parse, expected_parse(name, scores, words), rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(parse, expected_parse(settings, scores, words), rtol=1e-5, atol=1e-5)
     assert (losses.parts[1].name, losses.parts[1].count, losses.parts[1].weight) == (name, count, 1.0)
     assert losses.parts[1].sum.item() == pytest.approx(total)
     losses.objective().backward()
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 
-@pytest.mark.parametrize("settings", [DepParseSettings, DiagonalParseSettings])
+BESIDE = [
+    DepParseSettings(layer=1, weight=0.0),
+    DepParseSettings(layer=1, weight=0.0, root="itself"),
+    DiagonalParseSettings(layer=1, weight=0.0),
+]
+
+
+@pytest.mark.parametrize("settings", BESIDE)
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_weight_zero_equals_the_baseline_on_the_same_source(make, draw, settings, norm):
-    model = make(settings(layer=1, weight=0.0), norm=norm)
+    model = make(settings, norm=norm)
     check_baseline(model, make(norm=norm), make_batch(draw(6, seed=2), np.arange(6), model.components))
 
 

@@ -8,7 +8,7 @@ from factories import forced_logits
 from nmtcore.model.batch import make_batch
 
 WITHOUT_NEUTRAL = {
-    "depparse": "`<ROOT>` is added to the source, even with weight 0",
+    "depparse": "`<ROOT>` is added to the source, even with weight 0 (but not with `root: itself`)",
     "label_head": "the head's queries and keys are replaced: with all parameters 0 it attends to all tokens alike",
     "sennrich_haddow": "the last dimensions are overwritten: with all parameters 0 that part of the embedding is lost",
     "tree_head": "no subword attends to `</s>`: with all scores 0 it attends to all subwords alike",

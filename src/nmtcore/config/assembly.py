@@ -288,6 +288,9 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
     new = {name for name, one in run.components.items() if start.imported is not None or one.neutral_at_first}
     kept = {name: one for name, one in run.components.items() if name not in new - start.components.keys()}
     if lines := differences(*(_what_weights_fit(each) for each in (start, replace(run, components=kept)))):
+        lines += [
+            f"{name} is not neutral at first, so it cannot be new" for name in sorted(kept.keys() - start.components)
+        ]
         raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
     if len(set(segmented)) > 1:
         raise UserError(

@@ -73,15 +73,25 @@ class ParserHeadSettings(EncoderHeadSettings):
 class DepParseSettings(ParserHeadSettings):
     """A head that points from each word to its governor, with `<ROOT>` before the source (pham2018, section 4.1).
 
-    Needs dependencies on the source side. A system can have only one, since it puts `<ROOT>` before the source.
+    Needs dependencies on the source side. A system can have only one that puts `<ROOT>` before the source.
     """
 
     needs = SOURCE_TREES
     reads_labels = False
 
+    root: Literal["symbol", "itself"] = "symbol"
+    """What a root points to. symbol: `<ROOT>` before the source, which a model trained without it does not know.
+    itself: its own first subword, so that the model reads the same sources as without the component."""
+
+    @property
+    def neutral_at_first(self) -> bool:
+        """Whether the source stays as it is."""
+        return self.root == "itself"
+
     def claims(self, model: TransformerSettings) -> tuple[str, ...]:
-        """Claim the head and the position before the source."""
-        return (*super().claims(model), "source.prefix (where <ROOT> stands)")
+        """Claim the head, and with `<ROOT>` the position before the source."""
+        prefix = ("source.prefix (where <ROOT> stands)",) if self.root == "symbol" else ()
+        return (*super().claims(model), *prefix)
 
 
 @settings_class
@@ -89,6 +99,7 @@ class DiagonalParseSettings(ParserHeadSettings):
     """The control for `depparse`: a head that points from each word to the previous one (pham2018, section 6.3)."""
 
     trees = ("chain",)
+    neutral_at_first = True
 
 
 @settings_class
@@ -285,6 +296,11 @@ class TreeLabelsSettings(PairLabelsSettings):
     maximum: Distance
     """Largest number with its own label; larger ones share a label."""
 
+    @property
+    def neutral_at_first(self) -> bool:
+        """Whether the sinusoids stay."""
+        return not self.replaces_positions
+
     ASSUMED: ClassVar = {"label of `</s>`": "It stands in no tree, so pairs with it share a label of their own."}
 
 
@@ -325,6 +341,7 @@ class TargetTagSettings(ComponentSettings):
     """Base of the settings of components that predict tags of the target's words."""
 
     bases = ("transformer", "recurrent")
+    neutral_at_first = True
 
     tags: Literal["ccg_tags", "dg_a_tags", "dg_b_tags", "random_tags"] = "ccg_tags"
     """The tags: CCG supertags, dependency supertags of two sorts, or random ones, a control."""
@@ -391,6 +408,7 @@ class HeadSelectionSettings(ComponentSettings):
 
     bases = ("recurrent",)
     trees = ("induced",)
+    neutral_at_first = True
 
     weights: Literal["tree", "flat"] = "tree"
     """tree: marginals over all dependency trees. flat: a softmax over the heads of each token."""

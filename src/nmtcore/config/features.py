@@ -125,7 +125,12 @@ class ComponentSettings(ReaderSettings):
     """What its trees can be compared with, the default first; () if it predicts no heads of source words."""
 
     neutral_at_first: ClassVar[bool] = False
-    """Whether it changes nothing before it is trained, so that a model trained without it can go on with it."""
+    """Whether it can begin without changing translations, so that a model trained without it can go on with it.
+
+    `Component.make_neutral` sees to that in a run that starts from such a model (`start_from`), while a run from
+    scratch begins as ever. Its own loss, if it has one, counts from the first update. An imported model can go on with
+    any component; one that is not neutral changes what it has learned, before the first update.
+    """
 
     gates_output: ClassVar[bool] = False
     """Whether it has a gate in the decoder, whose norm can be measured (`gates/`); a property if that depends."""

@@ -10,6 +10,7 @@ bundle.json           written last: the format's version and the sha256 of every
 """
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -249,8 +250,8 @@ def load_initial_weights(
     """Initialise a model that is to be trained with the weights of a bundle.
 
     `run` has the settings of the new model, `segmentation` is the folder of its vocabularies, and `labels` are its
-    label vocabularies. Components that are neutral at first may be new, and those of an imported model, which has none,
-    are; they stay as they are. Raises `UserError` if bases, shapes, vocabularies or labels differ.
+    label vocabularies. Components that are neutral at first may be new, and are made so; to an imported model, others
+    may be added, too, which stay as they are. Raises `UserError` if bases, shapes, vocabularies or labels differ.
     """
     _check_files(folder)
     start = read_json(folder / "run.json")
@@ -265,9 +266,17 @@ def load_initial_weights(
                 differing.append(f"other labels of {column} than those of this run's data")
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
-    imported, numbered = start.get("imported") is not None, enumerate(run.components.values())
-    added = (number for number, settings in numbered if imported or settings.neutral_at_first)
-    _load_weights(model, folder, new=tuple(f"components.{number}." for number in added))
+    numbers = {name: number for number, name in enumerate(run.components)}
+    moved = {number: numbers[name] for number, name in enumerate(start["components"]) if name in numbers}
+    new = {
+        numbers[name]: settings
+        for name, settings in run.components.items()
+        if name not in start["components"] and (settings.neutral_at_first or start.get("imported") is not None)
+    }
+    _load_weights(model, folder, moved=moved, new=new)
+    for number, settings in new.items():
+        if settings.neutral_at_first:
+            model.components[number].make_neutral()
 
 
 def to_device(model: TranslationModel, device: str | torch.device) -> TranslationModel:
@@ -331,9 +340,18 @@ def _check_own_code(folder: Path) -> None:
             )
 
 
-def _load_weights(model: TranslationModel, folder: Path, *, new: tuple[str, ...] = ()) -> None:
+def _load_weights(
+    model: TranslationModel, folder: Path, *, moved: Mapping[int, int] | None = None, new: Iterable[int] = ()
+) -> None:
+    """Set the weights; `moved` has the numbers here of saved components, and those with a `new` number keep theirs."""
+
+    def renamed(match: re.Match[str]) -> str:
+        return f"components.{(moved or {}).get(int(match[1]), match[1])}"
+
     weights, saved = dict(named_weights(model)), _read(folder / WEIGHTS, load_file)
-    saved = {name: tensor for name, tensor in weights.items() if name.startswith(new)} | saved
+    saved = {re.sub(r"^components\.(\d+)", renamed, name): tensor for name, tensor in saved.items()}
+    kept = tuple(f"components.{number}." for number in new)
+    saved = {name: tensor for name, tensor in weights.items() if name.startswith(kept)} | saved
     forms = ({(name, tensor.shape, tensor.dtype) for name, tensor in tensors.items()} for tensors in (weights, saved))
     if differing := sorted(name for name, *_ in set.symmetric_difference(*forms)):
         raise _broken(folder, f"{differing[0]} in {WEIGHTS} does not fit run.json and the vocabularies")

@@ -201,6 +201,12 @@ class Component(nn.Module, Generic[Note]):
     def initialise(self, initialisation: str) -> None:
         """Set parameters that need other initial values; called after `build.initialise_model` set all parameters."""
 
+    def make_neutral(self) -> None:
+        """Set parameters so that the component changes nothing; their gradients must not all be zero.
+
+        Called after `initialise` if the component is added to a trained model and is `neutral_at_first`.
+        """
+
 
 @dataclass(kw_only=True)
 class RecurrentNote:

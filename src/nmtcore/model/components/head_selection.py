@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from nmtcore.config.components import HeadSelectionSettings, TreeHeadSettings
 from nmtcore.features.examples import NO_WORD
@@ -88,6 +88,10 @@ class HeadSelection(RecurrentComponent[SelectedHeads]):
         self.into_output = Linear(width, width, bias=False) if in_decoder else None
         self.attention = Linear(width, width, bias=False) if settings.annotations == "separate" else None
         """W_m (equation 19)."""
+
+    def make_neutral(self) -> None:
+        """Start with W_d of zeros or, with one set of annotations, with W_v of zeros."""
+        nn.init.zeros_((self.values if self.into_output is None else self.into_output).weight)
 
     def annotate(self, memory_BSD: Tensor, context: Context) -> Tensor:
         """Select heads; with one set of annotations, add them to the encoder's (equation 22)."""

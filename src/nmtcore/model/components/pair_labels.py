@@ -159,6 +159,11 @@ class TreeLabels(PairLabels):
         """Replace the encoder's sinusoids if the settings say so."""
         return stack == "encoder" and self.settings.replaces_positions
 
+    def make_neutral(self) -> None:
+        """Start with vectors of zeros."""
+        for table in self.parameters():
+            nn.init.zeros_(table)
+
     def path_labels(self, up_BWW: Tensor, down_BWW: Tensor, left_BWW: Tensor) -> Tensor:
         """Return the label of each path of `tree_paths`, int64 (B, W, W); those of words without one are ignored."""
         raise NotImplementedError

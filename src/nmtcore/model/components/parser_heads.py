@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from nmtcore.config.components import ParserHeadSettings, SisaSettings
+from nmtcore.config.components import DepParseSettings, ParserHeadSettings, SisaSettings
 from nmtcore.features.examples import NO_WORD
 from nmtcore.model.batch import BatchArrays, with_root_scores
 from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Build, Component, Context, Stack
@@ -99,21 +99,6 @@ class ParserHead(Component[Tensor]):
             parses.append(self.word_scores(log_SS, columns[words != NO_WORD]))
         return parses
 
-    @staticmethod
-    def governor_columns(arrays: BatchArrays, *, root_column: int | np.ndarray) -> np.ndarray | None:
-        """Return the column of the first subword of the governor of each subword's word: (J,), `NO_COLUMN` for none.
-
-        Roots have `root_column`: one column, or (J,). Returns None if the examples have no governors.
-        """
-        if "governor" not in arrays.examples.features:
-            return None
-        rows_J, columns_J, _ = arrays.subwords
-        governor_J = arrays.of_words("governor", fill=NO_GOVERNOR)[rows_J, columns_J]
-        targets_J = np.where(
-            governor_J == GOVERNOR_OF_ROOT, root_column, arrays.first_subword_BW[rows_J, np.maximum(governor_J, 0)]
-        )
-        return np.where(governor_J == NO_GOVERNOR, NO_COLUMN, targets_J)
-
     def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
         """Select a sentence's `parse_scores` from its log-probabilities, given the words' first columns."""
         return log_SS[np.ix_(first_W, first_W)]
@@ -123,31 +108,51 @@ ROOT_COLUMN = 0
 """The column of `<ROOT>` in every source."""
 
 
-class DepParse(ParserHead):
+class GovernorHead(ParserHead):
+    """Points to governors. Words without annotation are not supervised.
+
+    The governor of a root is `<ROOT>`, if the component puts it before the source, else the root itself.
+    """
+
+    points_to_root = True
+
+    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
+        """Return the column of the governor's first subword, for a root that of `<ROOT>` or its own."""
+        if "governor" not in arrays.examples.features:
+            return None
+        rows_J, columns_J, words_J = arrays.subwords
+        governor_J = arrays.of_words("governor", fill=NO_GOVERNOR)[rows_J, columns_J]
+        # Words without annotation point to themselves until the last line.
+        targets_J = arrays.first_subword_BW[rows_J, np.where(governor_J < 0, words_J, governor_J)]
+        if self.source_prefix:
+            targets_J = np.where(governor_J == GOVERNOR_OF_ROOT, ROOT_COLUMN, targets_J)
+        return np.where(governor_J == NO_GOVERNOR, NO_COLUMN, targets_J)
+
+    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
+        """Return the scores of being a root, which are those of `<ROOT>` or of the word itself; then of the words."""
+        if self.source_prefix:
+            return log_SS[np.ix_(first_W, np.concatenate([[ROOT_COLUMN], first_W]))]
+        return with_root_scores(log_SS[np.ix_(first_W, first_W)])
+
+
+class DepParse(GovernorHead):
     r"""A head that points from each word to its governor (pham2018, section 4.1).
 
-    It puts `<ROOT>` before the source as the governor of the roots. Words without annotation are not supervised.
+    It puts `<ROOT>` before the source as the governor of the roots, or with `root: itself` nothing.
 
-    A word points to its governor (pham2018, section 4.1.2, which has no equation of its own):
+    A word points to its governor (pham2018, section 4.1.2, which has no equation of its own, and has `<ROOT>`):
 
     .. math::
 
         g(i) = \begin{cases}
-            \text{the position of <ROOT>} & \text{if word } i \text{ is a root} \\
+            \text{the position of <ROOT>, or } i & \text{if word } i \text{ is a root} \\
             \text{the first subword of the governor of } i & \text{otherwise}
         \end{cases}
     """
 
-    source_prefix = (ROOT_ID,)
-    points_to_root = True
-
-    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
-        """Return the column of the governor's first subword."""
-        return self.governor_columns(arrays, root_column=ROOT_COLUMN)
-
-    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
-        """Return the scores of `<ROOT>`, then those of the words."""
-        return log_SS[np.ix_(first_W, np.concatenate([[ROOT_COLUMN], first_W]))]
+    def __init__(self, settings: DepParseSettings, build: Build) -> None:
+        super().__init__(settings, build)
+        self.source_prefix = (ROOT_ID,) if settings.root == "symbol" else ()
 
 
 class DiagonalParse(ParserHead):
@@ -168,7 +173,7 @@ class DiagonalParse(ParserHead):
         return arrays.first_subword_BW[rows_J, np.maximum(words_J - 1, 0)]
 
 
-class Sisa(ParserHead):
+class Sisa(GovernorHead):
     r"""Syntactically informed self-attention: a biaffine head that is trained to parse (Strubell et al. 2018).
 
     It scores by a biaffine operator U, where x are the layer's states; the head's values are unchanged (section 3.1,
@@ -185,7 +190,7 @@ class Sisa(ParserHead):
     scores are dot products of `U' q_i + u` and `k_j`.
     """
 
-    points_to_root = points_from_all = True
+    points_from_all = True
 
     def __init__(self, settings: SisaSettings, build: Build) -> None:
         super().__init__(settings, build)
@@ -215,12 +220,3 @@ class Sisa(ParserHead):
         queries_BHQE[:, head] = queries_BQE * math.sqrt(queries_BQE.size(-1))
         keys_BHKE[:, head] = F.leaky_relu(self.keys(inputs.states_BQD), slope)
         return queries_BHQE, keys_BHKE
-
-    def first_subword_targets(self, arrays: BatchArrays) -> np.ndarray | None:
-        """Return the column of the governor's first subword; for a root that of its own."""
-        rows_J, _, words_J = arrays.subwords
-        return self.governor_columns(arrays, root_column=arrays.first_subword_BW[rows_J, words_J])
-
-    def word_scores(self, log_SS: np.ndarray, first_W: np.ndarray) -> np.ndarray:
-        """Return the scores of being a root, which are the words' scores for themselves, and those of the words."""
-        return with_root_scores(log_SS[np.ix_(first_W, first_W)])

@@ -120,6 +120,10 @@ class TagAttention(TargetTags):
         self.output = Linear(settings.width, build.model.width, bias=False)
         """W2."""
 
+    def make_neutral(self) -> None:
+        """Start with W2 of zeros."""
+        nn.init.zeros_(self.output.weight)
+
     def change_output(self, states: Tensor, context: Context) -> Tensor:
         """Add the embedding of the tags that the states predict."""
         scores = linear(self.query(states), self.keys.weight)
