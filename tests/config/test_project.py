@@ -50,6 +50,8 @@ def runs(project: Project, dataset: str, system: str, scale: str) -> bool:
     }
     if not data.source_treebanks("treebank_"):
         lacks.add("no treebank to train on")
+    if (data.source, data.target) != ("en", "de"):
+        lacks.add(f"no imported model for {data.source} to {data.target}")
     if data.selection and data.selection.copies:
         lacks.add(f"copies of targets as sources, whose parses are no parses of '{data.source}'")
     missing = None

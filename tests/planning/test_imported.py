@@ -75,7 +75,7 @@ REFUSED = {
     "another base": ({"tuned": {"start_from": "opus", "base": "recurrent"}}, "parsed", "tuned", 1, "has the base"),
     "absent": (
         {"opus": {"imported": {"model": "gone", "source": "en", "target": "de"}}},
-        *("parsed", "opus", 1, "there is no model gone at published/gone, manual/models/gone.*: add the folder that"),
+        *("parsed", "opus", 1, "no model gone at published/gone, manual/models/gone.*: put it at one of these places"),
     ),
     "a path": (
         {"opus": {"imported": {"model": "../gone", "source": "en", "target": "de"}}},

@@ -268,7 +268,7 @@ class Project(Catalogue):
         candidates = [Path(folder) / name for folder in folders]
         folder = next((path for path in candidates if path.is_dir()), None)
         if folder is None:
-            advice = "add the folder that holds it to `models` in config/config.yaml"
+            advice = "put it at one of these places, or add the folder that holds it to `models` in config/config.yaml"
             if name in self.model_files:
                 files = (self.layout.path("download", file=file.name) for file in self.annotator_model(name).files)
                 advice = f"download it first (`snakemake --cores 1 {' '.join(files)}`)"
