@@ -1,6 +1,7 @@
 """Folders of published models: one that planning reads, and a bundle as `transformers` would publish it."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmtcore.config.corpora import SIDES
@@ -50,7 +51,7 @@ def publish_bundle(bundle: Path, folder: Path) -> None:
         **dict.fromkeys(("eos_token_id", "forced_eos_token_id"), 0),
         **{key: getattr(settings, key) for key in ("dropout", "attention_dropout", "activation_dropout")},
         **{"vocab_size": len(order), "d_model": settings.width, "activation_function": settings.activation},
-        **{"scale_embedding": settings.scaled_embeddings, "max_length": 102, "num_beams": 4},
+        **{"scale_embedding": settings.scaled_embeddings},
     )
     bias_V = weights["output_bias"][order]
     bias_V[padding] = ABSENT
@@ -66,7 +67,34 @@ def publish_bundle(bundle: Path, folder: Path) -> None:
     tied = {"model.encoder.embed_tokens", "model.decoder.embed_tokens", "lm_head"}
     absent = {name.removesuffix(".weight") for name in model.load_state_dict(published, strict=False).missing_keys}
     assert absent <= tied | {f"model.{stack}.embed_positions" for stack in LAYERS}, absent
+    model.generation_config.update(num_beams=4, max_length=102)
     model.save_pretrained(folder)
     write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
     for side in SIDES:
         shutil.copyfile(Path(bundle) / codes_name(loaded.run.segmentation, side), folder / f"{side}.spm")
+
+
+def publish_random(folder: Path, texts: Sequence[str], *, size: int) -> None:
+    """Write a small model with random weights, whose pieces are learned from texts."""
+    import sentencepiece
+    import torch
+    from transformers.models.marian import MarianConfig, MarianMTModel
+
+    folder.mkdir(parents=True)
+    learning = {"vocab_size": size, "hard_vocab_limit": False, "minloglevel": 1}
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(texts), model_prefix=str(folder / "source"), **learning
+    )
+    (folder / "source.model").rename(folder / "source.spm")
+    shutil.copyfile(folder / "source.spm", folder / "target.spm")
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    names = ["</s>", "<unk>", *(processor.id_to_piece(i) for i in range(3, len(processor))), "<pad>"]
+    write_json(folder / "vocab.json", {name: i for i, name in enumerate(names)})
+    padding = dict.fromkeys(("pad_token_id", "decoder_start_token_id"), len(names) - 1)
+    heads = dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4)
+    wide = {"d_model": 32, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "encoder_layers": 2, "decoder_layers": 1}
+    torch.manual_seed(1)
+    small = {**MARIAN, **padding, **heads, **wide, "vocab_size": len(names)}
+    model = MarianMTModel(MarianConfig(**small))
+    model.generation_config.update(num_beams=2, max_length=30)
+    model.save_pretrained(folder)
