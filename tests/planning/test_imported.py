@@ -6,6 +6,7 @@ import pytest
 from planning.conftest import parsed
 
 from nmtcore.config.assembly import MissingAnnotation
+from nmtcore.config.corpora import SPECIALS
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.files import write_json
@@ -32,7 +33,7 @@ def make(make_project, tmp_path):
     folder = tmp_path / "published/opus-mt-en-de"
     folder.mkdir(parents=True)
     write_json(folder / "config.json", CONFIG)
-    write_json(folder / "vocab.json", {f"p{i}": i for i in range(60_000)})
+    write_json(folder / "vocab.json", {f"p{i}" if i != 7 else ">>fra<<": i for i in range(60_000)})
     for name in ("source.spm", "target.spm", "model.safetensors"):
         (folder / name).write_bytes(b"")
 
@@ -74,7 +75,27 @@ def test_a_system_that_starts_from_it_has_its_base_and_components_with_any_seed(
         assert [bool(re.fullmatch(f"(?:{pattern})/seed1", f"{name}/seed1")) for pattern in patterns] == expected
 
 
+def test_a_language_code_is_in_the_model_of_its_system_and_of_those_that_start_from_it(make):
+    coded = {"imported": {**SYSTEMS["opus"]["imported"], "code": ">>fra<<"}}
+    project = make(coded=coded, coded_tuned={"start_from": "coded"})
+    opus, *runs = (project.run("parsed", name, "smoke", 1) for name in ("opus", "coded", "coded_tuned"))
+    assert opus.model.language_code is None
+    for run in runs:
+        assert (run.model.language_code, run.segmentation) == (len(SPECIALS) + 7, opus.segmentation)
+
+
 REFUSED = {
+    "an unknown code": (
+        {"opus": {"imported": {**SYSTEMS["opus"]["imported"], "code": "fra"}}},
+        *("parsed", "opus", 1, "vocab.json: unknown language code 'fra'. Did you mean >>fra<<"),
+    ),
+    "another code": (
+        {"tuned": {"start_from": "opus", "model": {"language_code": 5}}},
+        "parsed",
+        "tuned",
+        1,
+        "language_c",
+    ),
     "languages": ({}, "other", "opus", 1, "the model opus-mt-en-de is for en to de, but the data set for en to cs"),
     "seed": ({}, "parsed", "opus", 2, "an imported model is always the same, so there is no seed 2: choose seed 1"),
     "keys": (

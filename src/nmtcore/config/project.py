@@ -260,7 +260,8 @@ class Project(Catalogue):
         if imported not in self.systems.imported or parts.base != "transformer":
             return []
         folder = self.published_model(imported)
-        return [Layer(str(folder), published_settings(folder))]
+        code = self.system(imported).imported.code
+        return [Layer(str(folder), published_settings(folder, code=code))]
 
     def published_model(self, system: str) -> Path:
         """Return the folder of an imported system's model. Raises `UserError` if it is in none of the folders."""
