@@ -23,6 +23,7 @@ CONFIG = {
 SYSTEMS = {
     "opus": {"imported": {"model": "opus-mt-en-de", "source": "en", "target": "de", "licence": "CC-BY-4.0"}},
     "tuned": {"start_from": "opus"},
+    "tuned_again": {"start_from": "tuned"},
     "pascal_tuned": {"extends": "tuned", "components": {"pascal": {"heads": 2}}, "model": {"dropout": 0.3}},
 }
 
@@ -68,8 +69,12 @@ def test_a_system_that_starts_from_it_has_its_base_and_components_with_any_seed(
     assert list(run.components) == ["pascal"]
     assert (run.model.width, run.model.dropout, run.segmentation) == (512, 0.3, opus.segmentation)
     assert run.is_trained
+    again, tuned = (project.run("parsed", name, "smoke", 2) for name in ("tuned_again", "tuned"))
+    assert (again.model, again.segmentation, again.decoding) == (tuned.model, opus.segmentation, opus.decoding)
+    assert start_model(project, run=again) == [path_of_run(project, "model", tuned)]
     assert start_model(project, run=run) == [path_of_run(project, "model", opus)]
-    assert "opus-mt-en-de" in {row["name"] for row in manifest_sources(project, run=run)["files"]}
+    for one in (run, again):
+        assert "opus-mt-en-de" in {row["name"] for row in manifest_sources(project, run=one)["files"]}
     patterns = (trained_pattern(project), translating_pattern(project), pattern_of(project.systems.imported))
     for name, expected in (("opus", [False, True, True]), ("tuned", [True, True, False])):
         assert [bool(re.fullmatch(f"(?:{pattern})/seed1", f"{name}/seed1")) for pattern in patterns] == expected

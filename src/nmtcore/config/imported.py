@@ -99,7 +99,8 @@ def published_settings(folder: Path, *, code: str = "") -> dict[str, dict[str, A
     decoding = {"beam": search.get("num_beams") or 1, "length_penalty": "fairseq", "min_length": 0}
     decoding |= {"alpha": search.get("length_penalty", 1.0), "max_length": longest - 2, "max_length_ratio": None}
     if code:
-        codes = language_codes(folder)
+        if not (codes := language_codes(folder)):
+            raise UserError(f"{folder / VOCABULARY} has no language codes: leave out {code}.")
         model["language_code"] = codes[choose(code, codes, noun="language code", where=str(folder / VOCABULARY))]
     pieces = {"kind": "sentencepiece", "size": len(read_keys(folder / VOCABULARY)), "joint": True}
     return {"model": model, "segmentation": {**pieces, "model": folder.resolve().name}, "decoding": decoding}

@@ -58,17 +58,17 @@ def import_model(run: RunSettings, published: Path, segmentation: Path, model: P
     `run` has the settings that its folder `published` asks for, and `segmentation` is the folder of its pieces and
     vocabularies. Raises `UserError` if a weight is not used. Says so if the model has language codes, but the run none.
     """
+    weights = converted_weights(read_published_weights(published), run.model, entry_order(published))
+    vocabularies = {side: Vocabulary.load(segmentation / name) for side, name in VOCABULARIES.items()}
+    transformer = new_model(run, vocabularies, {})
+    set_weights(transformer, weights)
+    save_bundle(model, run=run, model=transformer, segmentation=segmentation)
     if run.model.language_code is None and (codes := language_codes(published)):
         print(
             f"{published}: this model learns the target language from a language code, but is imported without one: "
             f"give yours (--code, or `code` in `imported`). {nearest('', codes)}",
             file=sys.stderr,
         )
-    weights = converted_weights(read_published_weights(published), run.model, entry_order(published))
-    vocabularies = {side: Vocabulary.load(segmentation / name) for side, name in VOCABULARIES.items()}
-    transformer = new_model(run, vocabularies, {})
-    set_weights(transformer, weights)
-    save_bundle(model, run=run, model=transformer, segmentation=segmentation)
 
 
 def read_published_weights(folder: Path) -> dict[str, Tensor]:
