@@ -20,7 +20,7 @@ def write_settings(folder: Path, entries: int) -> None:
     """Write a folder with all that planning reads of a published model, which has no weights."""
     folder.mkdir(parents=True)
     write_json(folder / "config.json", MARIAN)
-    write_json(folder / "vocab.json", {f"p{i}": i for i in range(entries)})
+    write_json(folder / "vocab.json", {f"p{i}" if i != 7 else ">>fra<<": i for i in range(entries)})
     for name in ("source.spm", "target.spm", "model.safetensors"):
         (folder / name).write_bytes(b"")
 

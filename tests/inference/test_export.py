@@ -62,9 +62,9 @@ EQUAL = {
         (),
         {"encoder_layers": 3, "decoder_layers": 1, "positions": "none", "joint": False},
     ),
-    "post-norm, two parser heads": (
+    "post-norm, two parser heads, a language code": (
         (DepParseSettings(layer=0), DiagonalParseSettings(layer=1, head=0)),
-        {"norm": "post"},
+        {"norm": "post", "language_code": 9},
     ),
     "relative positions": ((RelativePositionsSettings(maximum=3),), {}),
     "a parser head without `<ROOT>`": ((DepParseSettings(layer=0, root="itself"),), {}),

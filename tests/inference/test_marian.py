@@ -27,11 +27,13 @@ from nmtcore.config.components import (
 from nmtcore.config.imported import published_settings
 from nmtcore.config.training import DecodingSettings, TransformerSettings
 from nmtcore.errors import UserError
+from nmtcore.features.examples import NO_WORD
 from nmtcore.files import file_sha256, read_json, write_json
 from nmtcore.inference.bundle import load_bundle, load_initial_weights
 from nmtcore.inference.export import write_model
 from nmtcore.inference.marian import converted_weights, entry_order, read_published_weights
 from nmtcore.inference.search import translate_examples
+from nmtcore.inference.text import read_text
 from nmtcore.model.batch import make_batch
 from nmtcore.model.build import build_model
 from nmtcore.model.testing import RANDOM_LABELS, random_examples
@@ -268,6 +270,9 @@ TEXTS = [
 ]
 
 
+CODES = [">>deu<<", ">>fra<<", ">>ron<<"]
+
+
 @pytest.fixture(scope="module")
 def typed(marian, tmp_path_factory):
     """A published model with pieces of its own, and the folder that `nmtcore import` makes of it."""
@@ -288,22 +293,40 @@ def typed(marian, tmp_path_factory):
         (published / f"{name}.model").rename(published / f"{name}.spm")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(published / "source.spm"))
     pieces = [processor.id_to_piece(i) for i in range(3, len(processor))]
-    names = [*pieces, *(f"▁p{i}" for i in range(ENTRIES))][: PADDING - 2]
+    names = [*pieces, *(f"▁p{i}" for i in range(ENTRIES))][: PADDING - 5] + CODES
     write_json(published / "vocab.json", {"</s>": 0, "<unk>": 1, **{n: i for i, n in enumerate(names, 2)}, "<pad>": 39})
     languages = ("--source", "en", "--target", "de", "--licence", "CC-BY-4.0", "--origin", "made here")
     called = call_nmtcore("import", str(published), str(folder / "run"), *languages)
     assert (called.code, called.output) == (0, "")
+    assert f"or `code` in `imported`). Valid are: {', '.join(CODES)}.\n" in called.errors
+    called = call_nmtcore("import", str(published), str(folder / "none"), *languages, "--code", ">>fr<<")
+    assert "vocab.json: unknown language code '>>fr<<'. Did you mean >>fra<<, >>ron<<" in called.errors
+    called = call_nmtcore("import", str(published), str(folder / "coded"), *languages, "--code", CODES[1])
+    assert (called.code, called.output, called.errors.count("\n")) == (0, "", 1)
     return theirs, published, folder / "run"
 
 
-def test_a_typed_import_translates_like_transformers(typed, marian):
+@pytest.mark.parametrize("code", ["", CODES[1]])
+def test_a_typed_import_translates_like_transformers(typed, marian, code):
     theirs, published, run = typed
+    run = run.parent / "coded" if code else run
     tokenizer = marian.MarianTokenizer.from_pretrained(published)
-    batch = tokenizer(TEXTS, return_tensors="pt", padding=True)
+    batch = tokenizer([f"{code} {text}".strip() for text in TEXTS], return_tensors="pt", padding=True)
     generated = theirs.generate(**batch, num_beams=1, max_length=20, bad_words_ids=[[PADDING]], do_sample=False)
     expected = [" ".join(text.split()) for text in tokenizer.batch_decode(generated, skip_special_tokens=True)]
-    called = call_nmtcore("translate", str(run / "model"), "--beam", "1", "--max-length", "18", text="\n".join(TEXTS))
+    plain, called = (
+        call_nmtcore("translate", str(path / "model"), "--beam", "1", "--max-length", "18", text="\n".join(TEXTS))
+        for path in (run.parent / "run", run)
+    )
     assert called.output.splitlines() == expected
+    assert (plain.output == called.output) == (not code)
+    (first, *_), bundle = batch["input_ids"].tolist(), load_bundle(run / "model")
+    (example,) = bundle.reader.chunks(read_text([TEXTS[0]], where="here"), 1)
+    made = make_batch(example.examples, np.arange(1), bundle.model.components)
+    entries = {i: entry for entry, i in read_json(published / "vocab.json").items()}
+    expected = [entries[i] for i in first if i != PADDING]
+    assert bundle.vocabularies["source"].tokens(made.source_BS[0].tolist()) == expected
+    assert made.source_words_BS[0].tolist().count(NO_WORD) == 1 + bool(code)
     manifest = read_json(run / "manifest.json")
     assert manifest["data"]["files"][-1] == {
         **{"kind": "model", "name": "opus-mt-en-de", "licence": "CC-BY-4.0", "citation": "made here", "url": None},
@@ -311,7 +334,7 @@ def test_a_typed_import_translates_like_transformers(typed, marian):
     }
     again = call_nmtcore("import", str(published), str(run), "--source", "en", "--target", "de")
     assert again.code == 2
-    assert "run exists: name a new folder" in again.errors
+    assert "exists: name a new folder" in again.errors
 
 
 def tuned(typed, *components):

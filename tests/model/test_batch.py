@@ -18,11 +18,11 @@ from nmtcore.model.batch import make_batch, pool_words
 @settings(max_examples=40, deadline=None)
 def test_a_batch_is_its_rows_padded_on_the_right(make, draw, seed, rows, prefixed):
     examples = draw(6, seed=seed)
-    components = make(DepParseSettings(layer=0)).components if prefixed else ()
+    components = make(DepParseSettings(layer=0), language_code=9).components if prefixed else ()
     batch = make_batch(examples, np.array(rows), components)
-    sources = [[4] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
+    sources = [[4, 9] * prefixed + examples.source.ids[r].tolist() + [3] for r in rows]
     targets = [examples.target.ids[r].tolist() for r in rows]
-    words = [[NO_WORD] * prefixed + examples.source.word_of_subword[r].tolist() + [NO_WORD] for r in rows]
+    words = [[NO_WORD] * 2 * prefixed + examples.source.word_of_subword[r].tolist() + [NO_WORD] for r in rows]
     assert batch.source_words_BS.tolist() == [w + [NO_WORD] * (batch.source_BS.size(1) - len(w)) for w in words]
     assert batch.source_lengths_B.tolist() == [len(s) for s in sources]
     assert batch.ids_B.tolist() == rows

@@ -9,18 +9,21 @@ from oracles import TransformerOracle, governor_columns, pointing_loss, previous
 
 from nmtcore.config.components import DepParseSettings, DiagonalParseSettings, SisaSettings
 from nmtcore.model.batch import make_batch
+from nmtcore.segmentation.vocabulary import ROOT_ID
 
 PREFIX = DepParseSettings(layer=2, weight=0.0)
+CODE = {"language_code": 9}
 CASES = [
-    (DepParseSettings(layer=0), (), "pre"),
-    (DepParseSettings(layer=2, head=1), (), "post"),
-    (DepParseSettings(layer=0, root="itself"), (), "post"),
-    (DepParseSettings(layer=2, head=1, root="itself"), (PREFIX,), "pre"),
-    (DiagonalParseSettings(layer=0), (), "pre"),
-    (DiagonalParseSettings(layer=2, head=1), (PREFIX,), "post"),
-    (SisaSettings(), (), "post"),
-    (SisaSettings(layer=2, head=1), (PREFIX,), "pre"),
-    (SisaSettings(layer=1, head=-1, slope=0.4), (), "pre"),
+    (DepParseSettings(layer=0), (), {"norm": "pre"}),
+    (DepParseSettings(layer=2, head=1), (), {"norm": "post"}),
+    (DepParseSettings(layer=1), (), {"norm": "post", **CODE}),
+    (DepParseSettings(layer=0, root="itself"), (), {"norm": "post", **CODE}),
+    (DepParseSettings(layer=2, head=1, root="itself"), (PREFIX,), {"norm": "pre"}),
+    (DiagonalParseSettings(layer=0), (), {"norm": "pre"}),
+    (DiagonalParseSettings(layer=2, head=1), (PREFIX,), {"norm": "post", **CODE}),
+    (SisaSettings(), (), {"norm": "post"}),
+    (SisaSettings(layer=2, head=1), (PREFIX,), {"norm": "pre"}),
+    (SisaSettings(layer=1, head=-1, slope=0.4), (), {"norm": "pre", **CODE}),
 ]
 
 
@@ -86,11 +89,14 @@ def expected_parse(settings, scores, words):
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("trees", ["drawn", "odd"])
-@pytest.mark.parametrize(("settings", "prefix", "norm"), CASES)
-def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, prefix, norm, trees, training):
-    model = make(settings, *prefix, norm=norm)
+@pytest.mark.parametrize(("settings", "prefix", "base"), CASES)
+def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, prefix, base, trees, training):
+    model = make(settings, *prefix, **base)
     examples = draw(6, seed=settings.layer, longest=4) if trees == "drawn" else pairs(*TREES.values())
     batch, name = make_batch(examples, np.arange(len(examples)), model.components), model.components[0].name
+    before = [*[ROOT_ID] * (has_symbol(settings) or prefix != ()), *[CODE["language_code"]] * ("language_code" in base)]
+    assert (batch.source_BS[:, : len(before)] == torch.tensor(before)).all()
+    others = range(int(has_symbol(settings)), len(before))
     oracles = []
     for _ in range(len(examples)):
         oracles.append(BiaffineOracle(model, settings) if name == "sisa" else TransformerOracle(model))
@@ -101,7 +107,8 @@ def test_logits_loss_and_parses_equal_those_of_the_oracle(make, draw, settings, 
     for i, (oracle, parse) in enumerate(zip(oracles, parses, strict=True)):
         words, governors = examples.source.word_of_subword[i].tolist(), examples.source.features["governor"][i].tolist()
         targets, scores = expected_columns(settings, words, governors), oracle.head_scores
-        scores = scores[f"encoder.{settings.layer}.attention", settings.head % 4][len(prefix) :, len(prefix) :][:, :-1]
+        scores = scores[f"encoder.{settings.layer}.attention", settings.head % 4]
+        scores = np.delete(np.delete(scores, others, axis=0), others, axis=1)[:, :-1]
         total += pointing_loss(scores, targets, candidates=len(targets) - 1)
         count += sum(target is not None for target in targets)
         assert parse.dtype == np.float32

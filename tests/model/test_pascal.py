@@ -66,9 +66,9 @@ def trees_of(examples, i):
 )
 def test_logits_equal_those_of_the_oracle(make, draw, norm, settings, prefix, trees):
     examples = draw(6, seed=5) if trees == "drawn" else pairs(*TREES.values())
-    model = make(settings, *prefix, norm=norm)
+    model = make(settings, *prefix, norm=norm, language_code=9 if prefix else None)
     batch = make_batch(examples, np.arange(len(examples)), model.components)
-    shape = {"variance": settings.variance, "parent_only": settings.parent_only, "offset": len(prefix)}
+    shape = {"variance": settings.variance, "parent_only": settings.parent_only, "offset": 2 * len(prefix)}
     check_logits(
         model,
         batch,

@@ -7,6 +7,7 @@ from planning.conftest import parsed
 from publishing import write_settings
 
 from nmtcore.config.assembly import MissingAnnotation
+from nmtcore.config.corpora import SPECIALS
 from nmtcore.config.typed import changed
 from nmtcore.errors import UserError
 from nmtcore.planning.evaluation import pattern_of, trained_pattern, translating_pattern
@@ -16,6 +17,7 @@ from nmtcore.planning.training import path_of_run, published_model, start_model
 SYSTEMS = {
     "opus": {"imported": {"model": "opus-mt-en-de", "source": "en", "target": "de", "licence": "CC-BY-4.0"}},
     "tuned": {"start_from": "opus"},
+    "tuned_again": {"start_from": "tuned"},
     "pascal_tuned": {"extends": "tuned", "components": {"pascal": {"heads": 2}}, "model": {"dropout": 0.3}},
 }
 
@@ -56,14 +58,38 @@ def test_a_system_that_starts_from_it_has_its_base_and_components_with_any_seed(
     assert list(run.components) == ["pascal"]
     assert (run.model.width, run.model.dropout, run.segmentation) == (512, 0.3, opus.segmentation)
     assert run.is_trained
+    again, tuned = (project.run("parsed", name, "smoke", 2) for name in ("tuned_again", "tuned"))
+    assert (again.model, again.segmentation, again.decoding) == (tuned.model, opus.segmentation, opus.decoding)
+    assert start_model(project, run=again) == [path_of_run(project, "model", tuned)]
     assert start_model(project, run=run) == [path_of_run(project, "model", opus)]
-    assert "opus-mt-en-de" in {row["name"] for row in manifest_sources(project, run=run)["files"]}
+    for one in (run, again):
+        assert "opus-mt-en-de" in {row["name"] for row in manifest_sources(project, run=one)["files"]}
     patterns = (trained_pattern(project), translating_pattern(project), pattern_of(project.systems.imported))
     for name, expected in (("opus", [False, True, True]), ("tuned", [True, True, False])):
         assert [bool(re.fullmatch(f"(?:{pattern})/seed1", f"{name}/seed1")) for pattern in patterns] == expected
 
 
+def test_a_language_code_is_in_the_model_of_its_system_and_of_those_that_start_from_it(make):
+    coded = {"imported": {**SYSTEMS["opus"]["imported"], "code": ">>fra<<"}}
+    project = make(coded=coded, coded_tuned={"start_from": "coded"})
+    opus, *runs = (project.run("parsed", name, "smoke", 1) for name in ("opus", "coded", "coded_tuned"))
+    assert opus.model.language_code is None
+    for run in runs:
+        assert (run.model.language_code, run.segmentation) == (len(SPECIALS) + 7, opus.segmentation)
+
+
 REFUSED = {
+    "an unknown code": (
+        {"opus": {"imported": {**SYSTEMS["opus"]["imported"], "code": "fra"}}},
+        *("parsed", "opus", 1, "vocab.json: unknown language code 'fra'. Did you mean >>fra<<"),
+    ),
+    "another code": (
+        {"tuned": {"start_from": "opus", "model": {"language_code": 5}}},
+        "parsed",
+        "tuned",
+        1,
+        "language_c",
+    ),
     "languages": ({}, "other", "opus", 1, "the model opus-mt-en-de is for en to de, but the data set for en to cs"),
     "seed": ({}, "parsed", "opus", 2, "an imported model is always the same, so there is no seed 2: choose seed 1"),
     "keys": (

@@ -178,5 +178,5 @@ def test_broken_models_are_sentences(tmp_path, published):
     with pytest.raises(UserError, match=r"vocab.json has no ids of entries, one of them </s>: copy the model again"):
         learned(tmp_path, "sentencepiece_joint_1_tiny", [("a", "b")], published)
     published[0].write_bytes(b"no model")
-    with pytest.raises(UserError, match=r"source.spm is no model of SentencePiece \(.*\): copy or train it again"):
+    with pytest.raises(UserError, match=rf"{published[0]} is no model of SentencePiece \(.*\): copy or train it again"):
         learned(tmp_path, "sentencepiece_joint_1_tiny", [("a", "b")], published)

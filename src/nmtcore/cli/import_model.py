@@ -17,6 +17,9 @@ def add_import(commands: argparse._SubParsersAction) -> None:
     command.add_argument("to", metavar="RUN", type=folder_path, help="the folder to write; it must be new")
     command.add_argument("--source", required=True, metavar="CODE", help="the source language, such as en")
     command.add_argument("--target", required=True, metavar="CODE", help="the target language")
+    command.add_argument(
+        "--code", default="", metavar="CODE", help="the language code before every source, such as '>>fra<<'"
+    )
     command.add_argument("--origin", default="", metavar="TEXT", help="where the model comes from, for manifest.json")
     command.add_argument("--licence", default="", metavar="TEXT", help="the model's licence, for manifest.json")
 
@@ -36,7 +39,8 @@ def _run_import(chosen: argparse.Namespace) -> None:
     folder, to = chosen.published, chosen.to
     if to.is_file() or (to.is_dir() and any(to.iterdir())):
         raise UserError(f"{to} exists: name a new folder to import into, or delete it first.")
-    published, files, name = published_settings(folder), published_files(folder), folder.resolve().name
+    published = published_settings(folder, code=chosen.code)
+    files, name = published_files(folder), folder.resolve().name
     said = {"dataset": name, "system": name, "scale": PAPER, "seed": 1}
     languages = {"source": chosen.source, "target": chosen.target}
     without = {"features": {}, "annotators": {}, "components": {}, "evaluation": {}, "tests": ()}

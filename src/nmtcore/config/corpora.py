@@ -17,6 +17,9 @@ from nmtcore.config.typed import Amount, Count, Listed, Positive, Range, Seed, S
 from nmtcore.errors import UserError, is_hidden, quoted
 from nmtcore.layout import MODELS, model_of
 
+SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", "<ROOT>")
+"""The first entries of every vocabulary; the last is the artificial root."""
+
 
 @settings_class
 class FormatOptions:

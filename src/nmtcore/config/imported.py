@@ -1,13 +1,16 @@
 """The settings of a published model: the folder of a model of the Marian family, as `transformers` writes it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
+from nmtcore.config.corpora import SPECIALS
+from nmtcore.config.typed import choose
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 
-CONFIG = "config.json"
-FILES = (CONFIG, "vocab.json", "source.spm", "target.spm")
+CONFIG, VOCABULARY = "config.json", "vocab.json"
+FILES = (CONFIG, VOCABULARY, "source.spm", "target.spm")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """The names that the file of weights may have; of both, the first is read."""
 ACTIVATIONS = {"relu": "relu", "swish": "swish", "silu": "swish", "gelu": "gelu"}
@@ -44,11 +47,22 @@ def published_files(folder: Path) -> list[Path]:
     return paths[: len(FILES) + 1]
 
 
-def published_settings(folder: Path) -> dict[str, dict[str, Any]]:
+def language_codes(folder: Path) -> dict[str, int]:
+    """Return the language codes in the vocabulary of a published model (`>>fra<<`), with their ids in that made here.
+
+    There, the special entries come first, then the others by their published ids.
+    """
+    ids = {entry: i for entry, i in read_keys(folder / VOCABULARY).items() if isinstance(i, int)}
+    others = sorted(ids.keys() - set(SPECIALS), key=ids.__getitem__)
+    return {entry: i for i, entry in enumerate(others, len(SPECIALS)) if re.fullmatch(">>.+<<", entry)}
+
+
+def published_settings(folder: Path, *, code: str = "") -> dict[str, dict[str, Any]]:
     """Return what a published model says of `model`, `segmentation` and `decoding`, the sections of a run.
 
-    The search is that of `transformers`, whose `max_length` counts the start symbol and `</s>`. Raises `UserError` if
-    the folder does not hold a model of the Marian family, or if the model has what the transformer here lacks.
+    The language `code` stands before every source. The search is that of `transformers`, whose `max_length` counts the
+    start symbol and `</s>`. Raises `UserError` if the folder does not hold a model of the Marian family, or if the
+    model lacks the code, or has what the transformer here lacks.
     """
     where, generation = folder / CONFIG, folder / "generation_config.json"
     values = read_keys(where) if where.is_file() else {}
@@ -84,5 +98,9 @@ def published_settings(folder: Path) -> dict[str, dict[str, Any]]:
         raise UserError(f"{where} has no {error.args[0]}: copy the model again.") from error
     decoding = {"beam": search.get("num_beams") or 1, "length_penalty": "fairseq", "min_length": 0}
     decoding |= {"alpha": search.get("length_penalty", 1.0), "max_length": longest - 2, "max_length_ratio": None}
-    pieces = {"kind": "sentencepiece", "size": len(read_keys(folder / "vocab.json")), "joint": True}
+    if code:
+        if not (codes := language_codes(folder)):
+            raise UserError(f"{folder / VOCABULARY} has no language codes: leave out {code}.")
+        model["language_code"] = codes[choose(code, codes, noun="language code", where=str(folder / VOCABULARY))]
+    pieces = {"kind": "sentencepiece", "size": len(read_keys(folder / VOCABULARY)), "joint": True}
     return {"model": model, "segmentation": {**pieces, "model": folder.resolve().name}, "decoding": decoding}

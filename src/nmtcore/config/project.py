@@ -255,12 +255,18 @@ class Project(Catalogue):
         return merged
 
     def _published_layers(self, system: str, parts: SystemSettings) -> list[Layer]:
-        """Return what a published model says of a run: of the imported system itself, or of one that starts from it."""
-        imported = system if parts.imported else (parts.start_from or "").rpartition("/")[2]
+        """Return what a published model says of a run: of the imported system itself, or of one that starts from it,
+        or from one that does."""
+        where, imported, start, seen = f"{self.systems.where(system)}: start_from", system, parts.start_from, set()
+        while start is not None and start not in seen:
+            seen.add(start)
+            imported = start.rpartition("/")[2]
+            start = self.system(imported, where=where).start_from
         if imported not in self.systems.imported or parts.base != "transformer":
             return []
         folder = self.published_model(imported)
-        return [Layer(str(folder), published_settings(folder))]
+        code = self.system(imported).imported.code
+        return [Layer(str(folder), published_settings(folder, code=code))]
 
     def published_model(self, system: str) -> Path:
         """Return the folder of an imported system's model. Raises `MissingAnnotation` if no folder has it."""

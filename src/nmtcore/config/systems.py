@@ -233,6 +233,8 @@ class ImportedSettings:
     """Source language of the data sets for which it exists."""
     target: str
     """Target language of the data sets for which it exists."""
+    code: str = ""
+    """Language code that is put before every source, such as `>>fra<<`, for a model with several target languages."""
     licence: str = ""
     """Licence of the model."""
     citation: str = ""

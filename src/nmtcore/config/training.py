@@ -213,6 +213,9 @@ class TransformerSettings:
     """The function within each feed-forward block."""
     output_bias: bool = False
     """Whether the output layer has a bias."""
+    language_code: Count | None = None
+    """Id of the entry before every source that tells a published model for several languages the target's; null: none.
+    """
     dropout: Fraction = 0.1
     """Dropout probability of each block's output."""
     embedding_dropout: Fraction | None = None

@@ -32,6 +32,7 @@ from nmtcore.files import atomic_folder, write_json, write_text
 from nmtcore.inference.bundle import Bundle, load_bundle, segmentation_files
 from nmtcore.inference.search import NEVER_GENERATED, length_limits
 from nmtcore.model.base import TranslationModel
+from nmtcore.model.components.base import LanguageCode
 from nmtcore.model.components.pair_labels import RelativePositions
 from nmtcore.model.components.parser_heads import DepParse, DiagonalParse
 from nmtcore.model.components.target_tags import Multitask
@@ -45,7 +46,7 @@ EXPORT_FORMAT = 1
 FORBIDDEN = -1e9
 """The output bias of entries that are never generated. It is finite, so that no product or difference is NaN."""
 
-EXPORTABLE = (DepParse, DiagonalParse, Multitask, RelativePositions)
+EXPORTABLE = (DepParse, DiagonalParse, LanguageCode, Multitask, RelativePositions)
 """Components that change nothing of a translation's computation but a prefix of the source or the positions."""
 
 README = """# $source to $target: $system

@@ -7,6 +7,7 @@ Shapes: D width, S source, V vocabulary.
 """
 
 import pickle
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,9 +16,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from nmtcore.config.imported import CONFIG, published_files, read_keys
+from nmtcore.config.imported import CONFIG, VOCABULARY, language_codes, published_files, read_keys
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TransformerSettings
+from nmtcore.config.typed import nearest
 from nmtcore.errors import UserError, shortened
 from nmtcore.inference.bundle import VOCABULARIES, new_model, save_bundle
 from nmtcore.model.transformer import sinusoids
@@ -54,13 +56,19 @@ def import_model(run: RunSettings, published: Path, segmentation: Path, model: P
     """Write a published model as the bundle `model`.
 
     `run` has the settings that its folder `published` asks for, and `segmentation` is the folder of its pieces and
-    vocabularies. Raises `UserError` if a weight is not used.
+    vocabularies. Raises `UserError` if a weight is not used. Says so if the model has language codes, but the run none.
     """
     weights = converted_weights(read_published_weights(published), run.model, entry_order(published))
     vocabularies = {side: Vocabulary.load(segmentation / name) for side, name in VOCABULARIES.items()}
     transformer = new_model(run, vocabularies, {})
     set_weights(transformer, weights)
     save_bundle(model, run=run, model=transformer, segmentation=segmentation)
+    if run.model.language_code is None and (codes := language_codes(published)):
+        print(
+            f"{published}: this model learns the target language from a language code, but is imported without one: "
+            f"give yours (--code, or `code` in `imported`). {nearest('', codes)}",
+            file=sys.stderr,
+        )
 
 
 def read_published_weights(folder: Path) -> dict[str, Tensor]:
@@ -81,7 +89,7 @@ def entry_order(folder: Path) -> list[int]:
     `<s>` and the root have that of padding. Raises `UserError` if vocab.json is not the vocabulary of config.json, or
     has entries that are special here.
     """
-    path, values = folder / "vocab.json", read_keys(folder / CONFIG)
+    path, values = folder / VOCABULARY, read_keys(folder / CONFIG)
     ids, size = read_keys(path), values.get("vocab_size")
     special_ids = {entry: ids.get(entry) for entry in SPECIALS}
     for i, key in ((PAD, "pad_token_id"), (EOS, "eos_token_id")):

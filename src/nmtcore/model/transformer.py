@@ -16,9 +16,18 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nmtcore.config.training import TransformerSettings
+from nmtcore.errors import UserError
 from nmtcore.model.base import DecoderState, PackedLinear, TranslationModel
 from nmtcore.model.batch import Batch
-from nmtcore.model.components.base import AttentionHooks, AttentionInputs, Component, Context, Stack, layer_hooks
+from nmtcore.model.components.base import (
+    AttentionHooks,
+    AttentionInputs,
+    Component,
+    Context,
+    LanguageCode,
+    Stack,
+    layer_hooks,
+)
 from nmtcore.model.linear import Linear
 
 KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
@@ -233,6 +242,14 @@ class Transformer(TranslationModel):
     def __init__(
         self, settings: TransformerSettings, *, components: Sequence[Component] = (), **vocabularies: int
     ) -> None:
+        if settings.language_code is not None:
+            if settings.language_code >= vocabularies["source_size"]:
+                raise UserError(
+                    f"model: language_code is {settings.language_code}, but the source's vocabulary has only "
+                    f"{vocabularies['source_size']} entries, counted from 0."
+                )
+            # Last: `<ROOT>` stays the first of all tokens.
+            components = [*components, LanguageCode(settings.language_code)]
         super().__init__(settings, components=components, output_bias=settings.output_bias, **vocabularies)
         self.scale = math.sqrt(settings.width) if settings.scaled_embeddings else 1.0
         self.encoder_attention = settings.encoder_layers, settings.heads

@@ -28,7 +28,9 @@ def manifest_sources(project: Project, *, run: RunSettings) -> dict[str, Any]:
     if run.external is None:
         splits = dict.fromkeys([*(run.training_splits if run.is_trained else ()), *run.tests, *run.gold])
         sources = _sources(project, dataset, splits, _annotators(dataset, run))
-        published = run if run.start is None else project.start_run(run)
+        published = run
+        while published.start is not None:
+            published = project.start_run(published)
         if published.imported is not None:
             imported = project.system(published.system).imported
             paths = published_files(project.published_model(published.system))

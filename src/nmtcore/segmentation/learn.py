@@ -162,8 +162,8 @@ def copy_model(given: Sequence[Path], settings: SegmentationSettings, folder: Pa
     folder.mkdir(parents=True, exist_ok=True)
     for side in SIDES:
         name = codes_name(settings, side)
+        TextSegmenter(files[name])  # which refuses what is no model
         shutil.copyfile(files[name], folder / name)
-        TextSegmenter(folder / name)
         path = files["vocab.json" if side == "source" or settings.joint else "target_vocab.json"]
         ids = read_json(path)
         if not isinstance(ids, dict) or not all(isinstance(i, int) for i in ids.values()) or "</s>" not in ids:

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from nmtcore.config.corpora import SPECIALS
 from nmtcore.errors import LineError, UserError
 from nmtcore.files import read_lines, write_lines
-from nmtcore.syntax.trees import ROOT_ENTRY
 
-SPECIALS = ("<pad>", "<unk>", "<s>", "</s>", ROOT_ENTRY)
-"""The first entries of every vocabulary."""
 PAD, UNK, BOS, EOS, ROOT_ID = range(5)
 
 TAG_PREFIX = " "

@@ -11,7 +11,6 @@ parent position  The mean position of the governor's subwords, a fraction; for a
                  with an unknown governor has `NO_POSITION`.
 
 In a batch, an integer source position (for example of a governor's first subword) is `NO_COLUMN` if there is none.
-`ROOT_ENTRY` is the artificial root in sentences and vocabularies.
 
 Shapes: U nodes, W words.
 """
@@ -25,7 +24,6 @@ HEAD_OF_ROOT = 0
 GOVERNOR_OF_ROOT, NO_GOVERNOR = -1, -2
 NO_POSITION = -1.0
 NO_COLUMN = -1
-ROOT_ENTRY = "<ROOT>"
 
 Numbers = TypeVar("Numbers", int, np.ndarray)
 

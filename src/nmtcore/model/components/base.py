@@ -248,6 +248,14 @@ class RecurrentComponent(Component[Note]):
         return None
 
 
+class LanguageCode(Component[None]):
+    """Puts the entry of a language code before every source, for a published model with several target languages."""
+
+    def __init__(self, entry: int) -> None:
+        super().__init__(None, Build(name="language_code"))
+        self.source_prefix = (entry,)
+
+
 def layer_hooks(components: Iterable[Component], stack: Stack, layer: int) -> list[AttentionHooks]:
     """Collect the hooks of all components for one attention layer."""
     hooks = [component.attention_hooks(stack, layer) for component in components]

@@ -62,8 +62,9 @@ class ParserHead(Component[Tensor]):
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the columns that may be pointed to and, with trees, each token's target."""
         columns_S = np.arange(arrays.tokens_BS.shape[1])
-        # A sentence's subwords and this component's prefix, but neither `</s>` nor prefixes of others.
-        candidates_BS = (columns_S >= arrays.offset - len(self.source_prefix)) & (columns_S < arrays.ends_B[:, None])
+        # A sentence's subwords and this component's prefix, the first, but neither `</s>` nor prefixes of others.
+        may_be_S = (columns_S >= arrays.offset) | (columns_S < len(self.source_prefix))
+        candidates_BS = may_be_S & (columns_S < arrays.ends_B[:, None])
         arrays.extra[f"{self.name}.candidates"] = candidates_BS
         targets_J = self.first_subword_targets(arrays)
         if targets_J is None:
