@@ -11,8 +11,8 @@ from pathlib import Path
 START = {"docs/index.md": "index", "README.md": "first-steps", "docs/tour.ipynb": "tour"}
 """The first pages: file and address."""
 
-HOW_TO = ("training", "sweep", "factors", "published-model", "component", "annotator", "filter", "metric")
-HOW_TO += ("command-metric", "table", "serve-elsewhere", "batch")
+HOW_TO = ("training", "sweep", "factors", "published-model", "strong-base", "component", "annotator", "filter")
+HOW_TO += ("metric", "command-metric", "table", "serve-elsewhere", "batch")
 """Files of docs/how-to/, in the order of the menu; others that are there follow them, and last `OWN_PAPER`."""
 
 OWN_PAPER = "own-paper"
