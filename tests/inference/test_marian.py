@@ -1,5 +1,7 @@
 """Published models of the Marian family: compared with `transformers` itself; refused ones; what is made of them."""
 
+import shutil
+
 import numpy as np
 import pytest
 import torch
@@ -293,15 +295,22 @@ def typed(marian, tmp_path_factory):
         (published / f"{name}.model").rename(published / f"{name}.spm")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(published / "source.spm"))
     pieces = [processor.id_to_piece(i) for i in range(3, len(processor))]
-    names = [*pieces, *(f"▁p{i}" for i in range(ENTRIES))][: PADDING - 5] + CODES
-    write_json(published / "vocab.json", {"</s>": 0, "<unk>": 1, **{n: i for i, n in enumerate(names, 2)}, "<pad>": 39})
+    names = [*pieces, *(f"▁p{i}" for i in range(ENTRIES))][: PADDING - 2]
+    shutil.copytree(published, folder / "opus-mt-en-mul")
+    for name, entries in (("opus-mt-en-de", names), ("opus-mt-en-mul", names[: -len(CODES)] + CODES)):
+        ids = {"</s>": 0, "<unk>": 1, **{entry: i for i, entry in enumerate(entries, 2)}, "<pad>": PADDING}
+        write_json(folder / name / "vocab.json", ids)
     languages = ("--source", "en", "--target", "de", "--licence", "CC-BY-4.0", "--origin", "made here")
     called = call_nmtcore("import", str(published), str(folder / "run"), *languages)
     assert (called.code, called.output) == (0, "")
+    called = call_nmtcore("import", str(published), str(folder / "none"), *languages, "--code", CODES[1])
+    assert "vocab.json has no language codes: leave out >>fra<<." in called.errors
+    multilingual = str(folder / "opus-mt-en-mul")
+    called = call_nmtcore("import", multilingual, str(folder / "none"), *languages)
     assert f"or `code` in `imported`). Valid are: {', '.join(CODES)}.\n" in called.errors
-    called = call_nmtcore("import", str(published), str(folder / "none"), *languages, "--code", ">>fr<<")
+    called = call_nmtcore("import", multilingual, str(folder / "none"), *languages, "--code", ">>fr<<")
     assert "vocab.json: unknown language code '>>fr<<'. Did you mean >>fra<<, >>ron<<" in called.errors
-    called = call_nmtcore("import", str(published), str(folder / "coded"), *languages, "--code", CODES[1])
+    called = call_nmtcore("import", multilingual, str(folder / "coded"), *languages, "--code", CODES[1])
     assert (called.code, called.output, called.errors.count("\n")) == (0, "", 1)
     return theirs, published, folder / "run"
 
@@ -309,8 +318,8 @@ def typed(marian, tmp_path_factory):
 @pytest.mark.parametrize("code", ["", CODES[1]])
 def test_a_typed_import_translates_like_transformers(typed, marian, code):
     theirs, published, run = typed
-    run = run.parent / "coded" if code else run
-    tokenizer = marian.MarianTokenizer.from_pretrained(published)
+    run, model = (run.parent / "coded", run.parent / "opus-mt-en-mul") if code else (run, published)
+    tokenizer = marian.MarianTokenizer.from_pretrained(model)
     batch = tokenizer([f"{code} {text}".strip() for text in TEXTS], return_tensors="pt", padding=True)
     generated = theirs.generate(**batch, num_beams=1, max_length=20, bad_words_ids=[[PADDING]], do_sample=False)
     expected = [" ".join(text.split()) for text in tokenizer.batch_decode(generated, skip_special_tokens=True)]
@@ -323,14 +332,14 @@ def test_a_typed_import_translates_like_transformers(typed, marian, code):
     (first, *_), bundle = batch["input_ids"].tolist(), load_bundle(run / "model")
     (example,) = bundle.reader.chunks(read_text([TEXTS[0]], where="here"), 1)
     made = make_batch(example.examples, np.arange(1), bundle.model.components)
-    entries = {i: entry for entry, i in read_json(published / "vocab.json").items()}
+    entries = {i: entry for entry, i in read_json(model / "vocab.json").items()}
     expected = [entries[i] for i in first if i != PADDING]
     assert bundle.vocabularies["source"].tokens(made.source_BS[0].tolist()) == expected
     assert made.source_words_BS[0].tolist().count(NO_WORD) == 1 + bool(code)
     manifest = read_json(run / "manifest.json")
     assert manifest["data"]["files"][-1] == {
-        **{"kind": "model", "name": "opus-mt-en-de", "licence": "CC-BY-4.0", "citation": "made here", "url": None},
-        **{"file": "model.safetensors", "sha256": file_sha256(published / "model.safetensors")},
+        **{"kind": "model", "name": model.name, "licence": "CC-BY-4.0", "citation": "made here", "url": None},
+        **{"file": "model.safetensors", "sha256": file_sha256(model / "model.safetensors")},
     }
     again = call_nmtcore("import", str(published), str(run), "--source", "en", "--target", "de")
     assert again.code == 2

@@ -292,12 +292,12 @@ def check_start(run: RunSettings, start: RunSettings, segmented: Sequence[str], 
             f"{name} is not neutral at first, so it cannot be new" for name in sorted(kept.keys() - start.components)
         ]
         raise UserError(f"{where} has other weights or vocabularies, which do not fit ({'; '.join(lines)}).")
-    if len(set(segmented)) > 1:
+    if len(set(segmented)) > 1 and run.segmentation.model is None:
         raise UserError(
             f"{where} has the segmentation of {segmented[1]}, so its vocabularies do not fit: set `segmentation_from: "
             f"{segmented[1]}` in the data set {run.dataset}."
         )
-    if run.reads_labels and run.dataset != start.dataset:
+    if start.reads_labels and run.dataset != start.dataset:
         raise UserError(
             f"{where} reads labels, of which each data set has its own, so its weights do not fit: start from a run on "
             f"{run.dataset}, or choose a system without labels."
@@ -308,7 +308,10 @@ def _what_weights_fit(run: RunSettings) -> dict[str, Any]:
     """Return the settings that determine the shapes of a run's weights, and its vocabularies; the order counts."""
     return {
         "model": {key: value for key, value in plain(run.model).items() if not key.endswith("dropout")},
-        "components": {name: COMPONENTS.name_of(settings) for name, settings in run.components.items()},
+        "components": {
+            name: COMPONENTS.name_of(settings) + (", neutral at first" if settings.neutral_at_first else "")
+            for name, settings in run.components.items()
+        },
         "transforms": {name: TRANSFORMS.entry_of(settings) for name, settings in run.transforms.items()},
         "segmentation": run.segmentation.name,
     }

@@ -467,9 +467,9 @@ COMPONENTS = Registry[ComponentSettings](
     base=ComponentSettings,
 )
 
-RESERVED_NAMES = ("translation", "attention_maps", "encoder", "cross")
-"""Names that no component can have: those of the translation's loss, of the attention observer, and of the attention
-weights that it records."""
+RESERVED_NAMES = ("translation", "language_code", "attention_maps", "encoder", "cross")
+"""Names that no component can have: those of the translation's loss, of what puts a language code before sources, of
+the attention observer, and of the attention weights that it records."""
 
 
 def parser_of(components: Mapping[str, ComponentSettings]) -> str | None:

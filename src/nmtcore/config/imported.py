@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nmtcore.config.corpora import SPECIALS
-from nmtcore.config.typed import choose
+from nmtcore.config.typed import choose, nearest
 from nmtcore.errors import UserError
 from nmtcore.files import read_json
 
@@ -61,8 +61,8 @@ def published_settings(folder: Path, *, code: str = "") -> dict[str, dict[str, A
     """Return what a published model says of `model`, `segmentation` and `decoding`, the sections of a run.
 
     The language `code` stands before every source. The search is that of `transformers`, whose `max_length` counts the
-    start symbol and `</s>`. Raises `UserError` if the folder does not hold a model of the Marian family, or if the
-    model lacks the code, or has what the transformer here lacks.
+    start symbol and `</s>`. Raises `UserError` if the folder does not hold a model of the Marian family, if the model
+    lacks the code or needs one, or if it has what the transformer here lacks.
     """
     where, generation = folder / CONFIG, folder / "generation_config.json"
     values = read_keys(where) if where.is_file() else {}
@@ -80,7 +80,7 @@ def published_settings(folder: Path, *, code: str = "") -> dict[str, dict[str, A
         for one, other in EQUAL:
             if values[one] != values[other]:
                 raise UserError(f"{where}: {one} and {other} differ, but only models where they agree are imported.")
-        if (activation := values["activation_function"]) not in ACTIVATIONS:
+        if (activation := values["activation_function"]) not in list(ACTIVATIONS):
             raise UserError(
                 f"{where}: activation_function is {activation}, but only models with {', '.join(ACTIVATIONS)} are "
                 "imported."
@@ -98,9 +98,15 @@ def published_settings(folder: Path, *, code: str = "") -> dict[str, dict[str, A
         raise UserError(f"{where} has no {error.args[0]}: copy the model again.") from error
     decoding = {"beam": search.get("num_beams") or 1, "length_penalty": "fairseq", "min_length": 0}
     decoding |= {"alpha": search.get("length_penalty", 1.0), "max_length": longest - 2, "max_length_ratio": None}
+    codes = language_codes(folder)
+    if code and not codes:
+        raise UserError(f"{folder / VOCABULARY} has no language codes: leave out {code}.")
     if code:
-        if not (codes := language_codes(folder)):
-            raise UserError(f"{folder / VOCABULARY} has no language codes: leave out {code}.")
         model["language_code"] = codes[choose(code, codes, noun="language code", where=str(folder / VOCABULARY))]
+    elif len(codes) > 1:
+        raise UserError(
+            f"{folder}: this model reads the target language from a language code: give yours (--code, or `code` in "
+            f"`imported`). {nearest('', codes)}"
+        )
     pieces = {"kind": "sentencepiece", "size": len(read_keys(folder / VOCABULARY)), "joint": True}
     return {"model": model, "segmentation": {**pieces, "model": folder.resolve().name}, "decoding": decoding}

@@ -262,8 +262,8 @@ class SystemSettings(PerDatasetSettings):
     """What its trees are compared with. supervised: the trees of the parser that it learned from, and gold treebanks;
     chain: the previous word; induced: gold treebanks, as in grammar induction. null: the default of its components."""
     start_from: str | None = None
-    """Another system, or DATASET/SYSTEM, whose model (same scale and seed) gives the initial weights. It may lack
-    components that are neutral at first."""
+    """Another system, or DATASET/SYSTEM, whose model (same scale and seed) gives the initial weights. That system may
+    lack components that are neutral at first."""
     treebank: TreebankSettings | None = None
     """Training on the data set's training treebanks; null: none."""
     segmentation: Annotated[dict[str, Any], PartOf(SegmentationSettings)] = field(default_factory=dict)

@@ -264,6 +264,7 @@ def load_initial_weights(
         for column, entries in labels.get(side, {}).items() if run.reads_labels else ():
             if saved_labels.get(column, entries) != list(entries):
                 differing.append(f"other labels of {column} than those of this run's data")
+    differing += [f"the component {name}, which this run lacks" for name in start["components"].keys() - run.components]
     for difference in differing:
         raise UserError(f"The model in {folder} was trained with {difference}: train it again.")
     numbers = {name: number for number, name in enumerate(run.components)}

@@ -7,7 +7,6 @@ Shapes: D width, S source, V vocabulary.
 """
 
 import pickle
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
-from nmtcore.config.imported import CONFIG, VOCABULARY, language_codes, published_files, read_keys
+from nmtcore.config.imported import CONFIG, VOCABULARY, published_files, read_keys
 from nmtcore.config.runs import RunSettings
 from nmtcore.config.training import TransformerSettings
-from nmtcore.config.typed import nearest
 from nmtcore.errors import UserError, shortened
 from nmtcore.inference.bundle import VOCABULARIES, new_model, save_bundle
 from nmtcore.model.transformer import sinusoids
@@ -56,19 +54,13 @@ def import_model(run: RunSettings, published: Path, segmentation: Path, model: P
     """Write a published model as the bundle `model`.
 
     `run` has the settings that its folder `published` asks for, and `segmentation` is the folder of its pieces and
-    vocabularies. Raises `UserError` if a weight is not used. Says so if the model has language codes, but the run none.
+    vocabularies. Raises `UserError` if a weight is not used.
     """
     weights = converted_weights(read_published_weights(published), run.model, entry_order(published))
     vocabularies = {side: Vocabulary.load(segmentation / name) for side, name in VOCABULARIES.items()}
     transformer = new_model(run, vocabularies, {})
     set_weights(transformer, weights)
     save_bundle(model, run=run, model=transformer, segmentation=segmentation)
-    if run.model.language_code is None and (codes := language_codes(published)):
-        print(
-            f"{published}: this model learns the target language from a language code, but is imported without one: "
-            f"give yours (--code, or `code` in `imported`). {nearest('', codes)}",
-            file=sys.stderr,
-        )
 
 
 def read_published_weights(folder: Path) -> dict[str, Tensor]:

@@ -129,7 +129,9 @@ def notes_below(whole: Table, table: Table) -> Iterator[str]:
     """Yield sentences below a table, given whole and as it is shown: what is missing, and its own notes."""
     rows, missing = sum(1 for _ in whole.rows), len(whole.not_run)
     if missing:
-        line = f"Not run: {'all' if missing == rows else f'{missing} of'} {rows} rows; the CSV says why."
+        reasons = {cell.reason for row in whole.not_run for cell in row if cell.reason and cell.value is None}
+        why = f": {reasons.pop()}" if missing == rows and len(reasons) == 1 else "; the CSV says why"
+        line = f"Not run: {'all' if missing == rows else f'{missing} of'} {rows} rows{why}."
         yield f"{line} `{whole.command}` makes the runs that are missing." if whole.command else line
     empty = dict.fromkeys(cell.reason for row in table.rows for cell in row if cell.reason and cell.value is None)
     if empty:
