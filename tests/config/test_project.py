@@ -255,6 +255,7 @@ STARTS = [
         "far/depparse_l1",
         "the segmentation of far, so its vocabularies do not fit: set `segment",
     ),
+    ("depparse_l1", "itself", f'itself {NO_FIT} (components.depparse: "depparse, neutral at first" -> "depparse").'),
     ("depparse_l1", "tiny/depparse_l1", f"tiny/depparse_l1 {NO_FIT} (segmentation: "),
     ("base_specdep", "demo_en2de/base_specdep", "reads labels, of which each data set has its own, so its weights do"),
     ("base_specpos", "demo_en2de/base_specpos", "reads labels, of which each"),
@@ -267,15 +268,20 @@ def test_a_run_starts_from_one_of_any_data_set_if_its_weights_fit(own_project, e
     """With the segmentation of the other: `near` has that of the demo."""
     good = {"extends": "depparse_l1", "start_from": "demo_en2de/depparse_l1", "training": {"max_updates": 9}}
     post = {"extends": "transformer_base", "model": {"norm": "post"}}
+    itself = {"extends": "depparse_l1", "components": {"depparse": {"root": "itself"}}}
+    added = {"factors": {"columns": {"upos": 3}, "combine": "add"}}
+    labels = {"start_from": "demo_en2de/transformer_base", "components": added}
+    others = {"good": good, "post": post, "itself": itself, "labels": labels}
     files = {
         "datasets/near": of_demo(segmentation_from="demo_en2de"),
         "datasets/far": of_demo(),
         "datasets/tiny": of_demo(segmentation={"size": 100}, segmentation_from="demo_en2de"),
-        "systems/own": {"good": good, "post": post, "mine": {"extends": extends, "start_from": start_from}},
+        "systems/own": {**others, "mine": {"extends": extends, "start_from": start_from}},
     }
     project = own_project(files)
     for dataset in ("near", "demo_en2de"):
         assert project.run(dataset, "good", "smoke", 2).start == ("demo_en2de", "depparse_l1")
+    assert project.run("near", "labels", "smoke", 2).start == ("demo_en2de", "transformer_base"), "it has no labels"
     assert words in fault(project, "near", "mine", "paper")
 
 

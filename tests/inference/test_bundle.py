@@ -220,6 +220,12 @@ def test_what_is_new_begins_neutral_and_what_the_start_has_keeps_its_weights_whe
             loaded = dict(by_name[component.name].named_parameters())
             assert all(torch.equal(loaded[name], weight) for name, weight in component.named_parameters())
         assert tuple(n for n, component in enumerate(model.components) if component.name in had) == had_at
+    fewer = replace(run, components={"factors": had["factors"]})
+    model = build_model(fewer, source_size=size, target_size=size, labels=labels)
+    with pytest.raises(UserError, match="with the component traversal, which this run lacks: train it"):
+        load_initial_weights(
+            model, tmp_path / "model", run=fewer, segmentation=tmp_path / "segmentation", labels=labels
+        )
 
 
 REFUSED = "has a component of its author's own, 'shift', which is not at config/components/shift.py"
