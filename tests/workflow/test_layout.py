@@ -65,7 +65,8 @@ def test_every_rule_has_its_own_log_and_benchmark(rules, layout):
 
 def test_wildcards_have_the_constraints_of_the_layout(outputs, root, layout):
     project = Project.load(root / "config")
-    systems = (layout.constraints["system"], trained_pattern(project), translating_pattern(project), pattern_of([]))
+    untrained = (pattern_of(names) for names in (project.systems.external, project.systems.imported))
+    systems = (layout.constraints["system"], trained_pattern(project), translating_pattern(project), *untrained)
     wildcards = re.findall(r"\{(\w+)(?:,([^{}]*))?\}", "".join(outputs))
     assert {name for name, _ in wildcards} == layout.constraints.keys()
     for name, constraint in wildcards:
