@@ -9,6 +9,7 @@ from nmtcore.config.systems import SystemSettings, check_levels, system_layers
 from nmtcore.config.typed import build
 from nmtcore.errors import UserError
 from nmtcore.inference.attention import AttentionMaps
+from nmtcore.model.components.base import LanguageCode
 from nmtcore.model.losses import TRANSLATION
 
 
@@ -84,7 +85,7 @@ def test_everything_but_the_description_is_inherited():
         ([named(sisa=None)], "f.yaml: s0: components: sisa: null drops a component of a system that this one extends"),
         ([named(sisa={}), named(sisaa=None)], "but none of them has it. Did you mean sisa?"),
         ([{"components": {"My Head": {"kind": "sisa"}}}], "a component cannot be called 'My Head'"),
-        ([named(translation={"kind": "sisa"})], "and avoid translation, attention_maps"),
+        ([named(translation={"kind": "sisa"})], "and avoid translation, language_code, attention_maps"),
         ([named(sisa={}), {"per_dataset": {"demo": named(siza={})}}], "unknown component 'siza'. Did you mean sisa?"),
         ([{**named(sisa={}), "per_dataset": {"demo": named(sisa=None)}}], "demo: components: sisa: expected keys and"),
         ([named(sisa={}), {**named(sisa=None), "per_dataset": {"demo": named(sisa={})}}], "unknown component 'sisa'"),
@@ -183,5 +184,5 @@ def test_a_start_may_lack_factors_that_are_added(own_project):
 
 
 def test_no_component_has_the_name_of_a_loss_or_an_observer():
-    assert {TRANSLATION, AttentionMaps().name, "encoder", "cross"} == set(RESERVED_NAMES)
+    assert {TRANSLATION, LanguageCode(9).name, AttentionMaps().name, "encoder", "cross"} == set(RESERVED_NAMES)
     assert not set(RESERVED_NAMES) & set(COMPONENTS)
