@@ -18,6 +18,10 @@ from nmtcore.model.batch import make_batch
 from nmtcore.model.linear import Linear
 
 PROJECT = Project.load(Path(__file__).parents[2] / "config")
+SYSTEMS = [
+    name for name in PROJECT.system_entries if not {name, PROJECT.system(name).start_from} & {*PROJECT.systems.imported}
+]
+"""Those on a published model, which is not here, have components that others have, too."""
 SIZES = {"width": 32, "heads": 8, "encoder_layers": 2, "decoder_layers": 1}
 """Sizes of the models; configured systems keep their numbers of heads and encoder layers."""
 
@@ -50,7 +54,7 @@ def check(model, draw):
         assert parameter.grad.abs().max() > 1e-12 or name.endswith(".keys.bias"), name
 
 
-@pytest.mark.parametrize("system", sorted(PROJECT.system_entries))
+@pytest.mark.parametrize("system", sorted(SYSTEMS))
 def test_every_configured_system(system, make, draw):
     run = run_of(system)
     sizes = SIZES
