@@ -62,7 +62,7 @@ class ParserHead(Component[Tensor]):
     def add_to_batch(self, arrays: BatchArrays) -> None:
         """Add the columns that may be pointed to and, with trees, each token's target."""
         columns_S = np.arange(arrays.tokens_BS.shape[1])
-        # A sentence's subwords and this component's prefix, the first, but neither `</s>` nor prefixes of others.
+        # A sentence's subwords and this component's prefix, which comes first; neither `</s>` nor another prefix.
         may_be_S = (columns_S >= arrays.offset) | (columns_S < len(self.source_prefix))
         candidates_BS = may_be_S & (columns_S < arrays.ends_B[:, None])
         arrays.extra[f"{self.name}.candidates"] = candidates_BS
